@@ -1,0 +1,1 @@
+"""Contracts and building blocks that every game shares."""

@@ -1,0 +1,42 @@
+"""Choosing among legal actions, for whole batches."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from poison_env.core.chance import KeyArray, below
+from poison_env.core.protocol import BoolArray
+
+_NTH_BIT = np.zeros((256, 8), np.int64)  # [byte, n]: place of the n-th set bit, lowest first
+for _byte in range(256):
+    _set = [place for place in range(8) if _byte >> place & 1]
+    _NTH_BIT[_byte, : len(_set)] = _set
+
+
+def uniform_legal(action_mask: BoolArray, words: KeyArray) -> npt.NDArray[np.int64]:
+    """Choose a legal action uniformly for each row, (N,): from masks (N, A) and one random word each. 0 where nothing is legal."""
+    size, actions = action_mask.shape
+    if actions % 8:
+        action_mask = np.concatenate([action_mask, np.zeros((size, -actions % 8), bool)], axis=1)
+    packed = np.packbits(np.ascontiguousarray(action_mask).reshape(-1), bitorder="little").reshape(size, -1)
+    columns = np.ascontiguousarray(packed.T)  # one row of bytes for each eight actions
+    upto = np.cumsum(np.bitwise_count(columns), axis=0, dtype=np.int64)
+    nth = below(words, upto[-1])
+    byte = np.zeros(size, np.int64)
+    before = np.zeros(size, np.int64)
+    for counted in upto[:-1]:
+        passed = counted <= nth
+        byte += passed
+        np.copyto(before, counted, where=passed)
+    return byte * 8 + _NTH_BIT[packed[np.arange(size), byte], nth - before]
+
+
+def best_legal(values: npt.NDArray[Any], action_mask: BoolArray) -> npt.NDArray[np.int64]:
+    """Choose the legal action of highest value for each row, (N,); the lowest action among equals. Values (N, A) must be finite where legal."""
+    if values.dtype.kind in "iu":
+        lowest: Any = np.iinfo(values.dtype).min
+    else:
+        lowest = -np.inf
+    result: npt.NDArray[np.int64] = np.where(action_mask, values, lowest).argmax(axis=1)
+    return result

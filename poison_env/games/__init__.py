@@ -1,0 +1,1 @@
+"""The rules of each game, batched. Games never import each other."""

@@ -1,0 +1,25 @@
+"""The games by name: `make("poison-v0", num_seats=4)`."""
+
+from collections.abc import Callable
+from typing import Any
+
+from poison_env.core.errors import UnknownNameError
+from poison_env.core.protocol import Game
+from poison_env.games.poison import Poison
+
+GAMES: dict[str, Callable[..., Game[Any]]] = {Poison.id: Poison}
+
+
+def make(game_id: str, **options: Any) -> Game[Any]:
+    """Return the rules of a game with the given options.
+
+    Raises:
+        UnknownNameError: no such game or version; the message names those there are.
+        OptionError: an option, or a combination, that cannot be played.
+    """
+    if game_id in GAMES:
+        return GAMES[game_id](**options)
+    name = game_id.rpartition("-v")[0] or game_id
+    versions = [known for known in GAMES if known.rpartition("-v")[0] == name]
+    there = f"there is {', '.join(versions)}" if versions else f"the games are {', '.join(GAMES)}"
+    raise UnknownNameError(f"no game {game_id!r}; {there}")

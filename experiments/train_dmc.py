@@ -1,0 +1,183 @@
+"""Deep Monte-Carlo in self-play: a network regresses the return of each legal action; all seats of all matches learn.
+
+The method of DouZero (Zha et al., "DouZero: Mastering DouDizhu with Self-Play Deep Reinforcement Learning", ICML 2021, arXiv 2106.06135), on a
+batched core instead of many actor processes: each iteration plays a batch of matches with the present network, mostly greedily, and then makes
+one pass over all decisions in it, with the return that followed as the target.
+
+Run `python -m experiments.train_dmc --help` for the options. The run can be killed at any moment; with `--resume` it goes on from its last
+checkpoint and ends with the same weights, bit for bit, as one that was never interrupted (on the same machine and versions).
+"""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import tyro
+from torch.utils.tensorboard import SummaryWriter
+from tqdm import tqdm
+
+from agents import features
+from agents.neural import NeuralAgent, ValueNetwork, describe
+from experiments.options import parse_options
+from experiments.runs import Run
+from poison_env import make
+from poison_env.core import chance
+from poison_env.core.choice import best_legal, uniform_legal
+from poison_env.core.protocol import Game, decisions
+
+DEALS, ACTIONS, SHUFFLE = 1, 2, 3  # what a run's seed is folded with; evaluation folds with 0, so its deals are others
+ERROR_SCALE = 5.0  # points: about the standard deviation of a round's result, so that the loss is about 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """What a run is; saved as config.json."""
+
+    game: str = "poison-v0"
+    options: tuple[str, ...] = ("num_seats=4", "num_rounds=1")  # name=value; a round's points do not depend on other rounds
+    reward: str = "relative"  # what is learned: own less the mean of the others
+    seed: int = 0
+    iterations: int = 90
+    matches: int = 1024  # played side by side in an iteration
+    minibatch: int = 2048  # decisions
+    hidden: tuple[int, ...] = (256, 256)
+    learning_rate: float = 1e-3  # falls linearly to a twentieth
+    epsilon: float = 0.05  # share of random moves; falls linearly to a fifth
+    checkpoint_every: int = 10  # iterations
+    evaluate_every: int = 10  # iterations; 0 for never
+    evaluation_deals: int = 200
+    opponents: tuple[str, ...] = ("cautious", "greedy")  # the tables of the evaluations
+    threads: int = 1  # of torch; more rarely pays for small networks
+    device: str = "cpu"
+
+
+class Experience(NamedTuple):
+    """The decisions of a batch of matches."""
+
+    inputs: npt.NDArray[np.float32]  # (n, D)
+    outputs: npt.NDArray[np.int64]  # (n,) the network's number of the chosen action
+    returns: npt.NDArray[np.float32]  # (n,) what the mover earned from there on
+
+
+def self_play(
+    game: Game[Any], agent: NeuralAgent, seeds: npt.NDArray[np.uint64], *, epsilon: float, seed: int
+) -> tuple[Experience, npt.NDArray[np.float64]]:
+    """Play a match for each seed with one agent in all seats; return its decisions and the matches' returns (B, P).
+
+    With probability `epsilon` a move is drawn uniformly from the legal ones.
+    """
+    state = game.deal(seeds)
+    earned = np.zeros((len(seeds), game.num_seats))
+    actions = np.zeros(len(seeds), np.int64)
+    log: list[tuple[npt.NDArray[Any], ...]] = []
+    while not state.done.all():
+        live = np.flatnonzero(~state.done)
+        question = decisions(game, state, live, seed)
+        encoded = agent.encoder.encode(question.observation, question.action_mask)
+        best = best_legal(agent.forward(encoded.inputs), encoded.mask)
+        random = uniform_legal(encoded.mask, chance.fold(question.keys, 1))
+        explores = chance.uniform(chance.fold(question.keys, 2)) < epsilon
+        chosen = np.where(explores, random, best)
+        actions[live] = encoded.action_of[np.arange(len(live)), chosen]
+        log.append((encoded.inputs, chosen, live, question.seats, earned[live, question.seats]))
+        earned += game.step(state, actions)
+    inputs, outputs, rows, seats, before = (np.concatenate(column) for column in zip(*log, strict=True))
+    return Experience(inputs, outputs, (earned[rows, seats] - before).astype(np.float32)), earned
+
+
+def loss_of(values: torch.Tensor, outputs: torch.Tensor, returns: torch.Tensor) -> torch.Tensor:
+    """Return the mean squared error of the chosen actions' values (n, A) against their returns (n,), in units of ERROR_SCALE squared."""
+    chosen = values.gather(1, outputs[:, None])[:, 0]
+    return torch.mean(((chosen - returns) / ERROR_SCALE) ** 2)
+
+
+def learn(
+    network: ValueNetwork, optimizer: torch.optim.Optimizer, experience: Experience, *, minibatch: int, seed: int, device: str
+) -> float:
+    """Make one pass over the decisions in an order drawn from `seed`; return the mean loss."""
+    order = np.random.default_rng(seed).permutation(len(experience.outputs))
+    inputs, outputs, returns = (torch.from_numpy(column) for column in experience)
+    losses = []
+    for part in torch.from_numpy(order).split(minibatch):
+        loss = loss_of(network(inputs[part].to(device)), outputs[part].to(device), returns[part].to(device))
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves this method untyped
+        optimizer.step()
+        losses.append(loss.item())
+    return float(np.mean(losses))
+
+
+def main(config: Config, *, path: Path, resume: bool = False) -> Path:
+    """Train as `config` says, in the run directory `path`; return it.
+
+    Raises:
+        FileExistsError: there is a run at `path` and `resume` is off.
+        CheckpointError: the run at `path` has another configuration.
+    """
+    torch.set_num_threads(config.threads)
+    torch.manual_seed(config.seed)
+    game = make(config.game, **parse_options(config.options), reward=config.reward)
+    encoder = features.for_game(game)
+    network = ValueNetwork(encoder.size, game.num_actions, config.hidden).to(config.device)
+    optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate)
+    agent = NeuralAgent(game, network, encoder)
+    run = Run(path, asdict(config), resume=resume)
+    done = run.restore(network, optimizer)
+    run.cut_log(done)
+    about = describe(game, encoder, config.hidden)
+    with SummaryWriter(str(path / "tensorboard"), purge_step=done) as board, tqdm(
+        total=config.iterations, initial=done, desc=path.name, unit="iteration"
+    ) as bar:  # fmt: skip
+        for iteration in range(done, config.iterations):
+            metrics = train_once(config, game, agent, optimizer, iteration)
+            last = iteration + 1 == config.iterations
+            if config.evaluate_every and ((iteration + 1) % config.evaluate_every == 0 or last):
+                metrics |= quick_look(config, game, agent)
+            if last or (iteration + 1) % config.checkpoint_every == 0:
+                run.log(metrics)
+                run.save(iteration + 1, network, optimizer, about)
+            else:
+                run.log(metrics)
+            for name, value in metrics.items():
+                board.add_scalar(name, value, iteration + 1)
+            bar.update()
+            bar.set_postfix({name: f"{value:.2f}" for name, value in metrics.items() if name == "loss" or name.startswith("against")})
+    return path
+
+
+def train_once(config: Config, game: Game[Any], agent: NeuralAgent, optimizer: torch.optim.Optimizer, iteration: int) -> dict[str, float]:
+    """Play and learn one iteration; return its metrics."""
+    left = 1 - iteration / config.iterations
+    for group in optimizer.param_groups:
+        group["lr"] = config.learning_rate * max(left, 0.05)
+    begun, cpu = time.perf_counter(), time.process_time()
+    experience, returns = self_play(
+        game,
+        agent,
+        chance.fold(config.seed, DEALS, iteration, np.arange(config.matches)),
+        epsilon=config.epsilon * max(left, 0.2),
+        seed=int(chance.fold(config.seed, ACTIONS, iteration)[0]),
+    )
+    played = time.perf_counter()
+    shuffle = int(chance.fold(config.seed, SHUFFLE, iteration)[0])
+    loss = learn(agent.network, optimizer, experience, minibatch=config.minibatch, seed=shuffle, device=config.device)
+    ended = time.perf_counter()
+    return {
+        "iteration": iteration + 1,
+        "decisions": (iteration + 1) * len(experience.outputs),
+        "loss": loss,
+        "return_spread": float(returns.std()),
+        "play_seconds": played - begun,
+        "learn_seconds": ended - played,
+        "decisions_per_cpu_second": len(experience.outputs) / (time.process_time() - cpu),
+    }
+
+
+if __name__ == "__main__":
+    pass

@@ -1,0 +1,1 @@
+"""Independent, slow referees that the fast engines are compared with."""

@@ -11,7 +11,9 @@ __all__ = ["FunctionAgent", "SB3Agent", "load"]
 
 
 def load(spec: str | Path) -> Agent:
-    """Return an agent: a scripted one by name ("random", "cautious", "greedy"), or the trained one of a run or checkpoint directory.
+    """Return a scripted agent by name ("random", "cautious", "greedy"), or the trained one of a run directory.
+
+    A checkpoint directory inside a run will do as well.
 
     Raises:
         UnknownNameError: neither a name nor a directory.

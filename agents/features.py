@@ -1,4 +1,4 @@
-"""What a network is given: numbers computed from an observation and its mask, in an order that makes equal positions look equal.
+"""What a network is given: numbers computed from an observation and its mask, so that equal positions look equal.
 
 Action ids stay the game's own: `Encoded.action_of` leads from a network's output back to them.
 """
@@ -21,7 +21,9 @@ class Encoded(NamedTuple):
     inputs: npt.NDArray[np.float32]  # (N, D)
     mask: BoolArray  # (N, A) outputs that may be chosen; at least one in each row
     action_of: npt.NDArray[np.int64]  # (N, A) the action each output stands for
-    output_of: npt.NDArray[np.int64]  # (N, A) the output that judges each action; actions that lead to the same position share one
+    output_of: npt.NDArray[
+        np.int64
+    ]  # (N, A) the output that judges each action; actions that lead to the same position share one
 
 
 class Features(Protocol):
@@ -52,11 +54,11 @@ class CountFeatures:
 
 
 class PoisonFeatures:
-    """For Poison: counts of the round, and planes that say for each move whether it is legal, whether it overflows and what that costs now.
+    """For Poison: counts of the round, and planes that judge each move: legal, overflows, what that costs now.
 
-    Cauldrons stand in canonical order: the one with red potions first, then blue, then purple; those without a colour fill the places left, the
-    fullest first. Of several empty cauldrons without a colour one is offered. Totals of the match and the round's number are left out: a
-    round's points do not depend on them.
+    Cauldrons stand in canonical order: the one with red potions first, then blue, then purple; those without a colour
+    fill the places left, the fullest first. Of several empty cauldrons without a colour one is offered. Totals of the
+    match and the round's number are left out: a round's points do not depend on them.
     """
 
     name = "poison-1"
@@ -69,7 +71,8 @@ class PoisonFeatures:
         flat = sum(game.layout.section(name).size for name in self._sections)
         self.size = flat + CAULDRONS * (kinds + 2) + 3 * actions
         self._scales = {
-            name: 1 / np.maximum(game.layout.high[game.layout.slices[name]], 1).astype(np.float32) for name in (*self._sections, "cauldrons")
+            name: 1 / np.maximum(game.layout.high[game.layout.slices[name]], 1).astype(np.float32)
+            for name in (*self._sections, "cauldrons")
         }
         self._point_values = np.where(game.deck.classes == 3, 2, 1)
         self._first = 3 * np.arange(kinds)  # the first action of each kind
@@ -92,7 +95,7 @@ class PoisonFeatures:
             mask = mask & ~spare[:, None, :]
             place = np.where(np.take_along_axis(spare, place, axis=1), np.argmax(blank, axis=1)[:, None], place)
         output_of = (self._first[:, None] + place[:, None, :]).reshape(size, -1)
-        value, _, overflow = moves_seen(game, observation)
+        _, _, overflow = moves_seen(game, observation)
         overflows = np.take_along_axis(overflow, action_of, axis=1) & mask.reshape(size, -1)
         if game.recall == "perfect":
             cost = overflow_costs(game, observation)
@@ -106,16 +109,17 @@ class PoisonFeatures:
             block = observation[:, layout.slices[name]] * self._scales[name]
             inputs[:, start : start + block.shape[1]] = block
             start += block.shape[1]
-        for block in (
+        planes: tuple[npt.NDArray[Any], ...] = (
             contents.reshape(size, -1) * self._scales["cauldrons"],
             totals.astype(np.float32) / 13,
             colours > 0,
             mask.reshape(size, -1),
             overflows,
             (overflows.reshape(size, kinds, CAULDRONS) * costs[:, None, :]).reshape(size, -1),
-        ):
-            inputs[:, start : start + block.shape[1]] = block
-            start += block.shape[1]
+        )
+        for plane in planes:
+            inputs[:, start : start + plane.shape[1]] = plane
+            start += plane.shape[1]
         return Encoded(inputs, mask.reshape(size, -1), action_of, output_of)
 
     def _canonical(self, observation: Observation) -> npt.NDArray[np.int64]:
@@ -125,10 +129,13 @@ class PoisonFeatures:
         if self._game.colour_rule == "fixed":
             return np.broadcast_to(np.arange(CAULDRONS), colours.shape)
         totals = layout.decode(observation, "cauldron_totals").astype(np.int64)
-        # Places of the colours on the table are theirs; the others go to cauldrons without a colour, the fullest to the first place.
+        # Places of the colours on the table are theirs; the others go to cauldrons without a colour, the fullest to the
+        # first place.
         taken_place = (colours[:, :, None] == np.arange(1, CAULDRONS + 1)).any(axis=1)  # (N, 3)
         free = np.argsort(taken_place, axis=1, kind="stable")  # free places first, in order
-        blank_key = np.where(colours > 0, -1, 64 * totals + np.arange(CAULDRONS)[::-1])  # distinct among cauldrons without a colour
+        blank_key = np.where(
+            colours > 0, -1, 64 * totals + np.arange(CAULDRONS)[::-1]
+        )  # distinct among cauldrons without a colour
         rank = (blank_key[:, None, :] > blank_key[:, :, None]).sum(axis=2)  # (N, 3) how many of them are fuller
         place = np.where(colours > 0, colours - 1, np.take_along_axis(free, np.minimum(rank, CAULDRONS - 1), axis=1))
         return np.argsort(place, axis=1)

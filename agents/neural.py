@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ class ValueNetwork(nn.Module):
         super().__init__()
         sizes = (inputs, *hidden)
         layers: list[nn.Module] = []
-        for size, following in zip(sizes, sizes[1:], strict=False):
+        for size, following in pairwise(sizes):
             layers += [nn.Linear(size, following), nn.ReLU()]
         self.layers = nn.Sequential(*layers, nn.Linear(sizes[-1], outputs))
 
@@ -45,7 +46,9 @@ class NeuralAgent:
     Belongs to one game id, its options that change what is seen or legal, and its observation layout.
     """
 
-    def __init__(self, game: Game[Any], network: ValueNetwork, encoder: features.Features, *, name: str = "network") -> None:
+    def __init__(
+        self, game: Game[Any], network: ValueNetwork, encoder: features.Features, *, name: str = "network"
+    ) -> None:
         self.game = game
         self.network = network
         self.encoder = encoder
@@ -59,14 +62,17 @@ class NeuralAgent:
         """Return (N,) legal actions.
 
         Raises:
-            CheckpointError: the question is about another game, layout or number of seats than the network was trained for.
+            CheckpointError: the question is about another game, layout or number of seats than the network was trained
+            for.
         """
         encoded = self._encode(decisions)
         chosen = best_legal(self.forward(encoded.inputs), encoded.mask)
         return encoded.action_of[np.arange(len(chosen)), chosen]
 
     def values(self, decisions: Decisions) -> FloatArray:
-        """Return the expected return of each action, (N, A), in the rewards the network was trained on; -inf where illegal.
+        """Return the expected return of each action, (N, A); -inf where illegal.
+
+        In the rewards that the network was trained on.
 
         Actions that lead to the same position, such as one card on either of two empty cauldrons, share their value.
         """

@@ -33,10 +33,10 @@ class FunctionAgent:
 
 
 class SB3Agent:
-    """A Stable-Baselines3 model as an agent: MaskablePPO, or any model with action logits (PPO, A2C) or action values (DQN).
+    """A Stable-Baselines3 model as an agent: MaskablePPO, PPO, A2C (action logits) or DQN (action values).
 
-    The model's observation space must be the game's layout: int16 counts, or float32 scaled to [0, 1], alone or as the entry `observation` of a
-    dict with `action_mask`.
+    The model's observation space must be the game's layout: int16 counts, or float32 scaled to [0, 1], alone or as the
+    entry `observation` of a dict with `action_mask`.
     """
 
     def __init__(self, model: Any, *, deterministic: bool = True, name: str = "sb3") -> None:
@@ -57,7 +57,9 @@ class SB3Agent:
 
         policy, mask = self.model.policy, decisions.action_mask
         if int(getattr(self.model.action_space, "n", -1)) != decisions.game.num_actions:
-            raise CheckpointError(f"{self.name}: expected {decisions.game.num_actions} actions, got {self.model.action_space}")
+            raise CheckpointError(
+                f"{self.name}: expected {decisions.game.num_actions} actions, got {self.model.action_space}"
+            )
         observation, _ = policy.obs_to_tensor(self._observation(decisions))
         with torch.inference_mode():
             if hasattr(policy, "q_net"):
@@ -66,14 +68,18 @@ class SB3Agent:
                 scores = policy.get_distribution(observation).distribution.logits
         logits = scores.double().cpu().numpy()
         if not self.deterministic:
-            logits = logits + _gumbel(decisions)  # the largest of logits with Gumbel noise is a draw from their distribution
+            logits = logits + _gumbel(
+                decisions
+            )  # the largest of logits with Gumbel noise is a draw from their distribution
         return best_legal(logits, mask)
 
     def _observation(self, decisions: Decisions) -> Any:
         space: Any = self.model.observation_space
         inner = space["observation"] if hasattr(space, "spaces") else space
         if inner.shape != (decisions.game.layout.size,):
-            raise CheckpointError(f"{self.name}: expected observations of shape ({decisions.game.layout.size},), got {inner.shape}")
+            raise CheckpointError(
+                f"{self.name}: expected observations of shape ({decisions.game.layout.size},), got {inner.shape}"
+            )
         floating = np.issubdtype(inner.dtype, np.floating)
         seen = decisions.game.layout.scale(decisions.observation) if floating else decisions.observation
         if inner is space:

@@ -46,7 +46,8 @@ def play(
         seeds: (B,) the matches' seeds: what is dealt.
         seating: (B, P) or (P,) which agent sits where, as indices into `agents`; agent p in seat p unless given.
         seed: the agents' randomness, together with each match's number.
-        matches: (B,) the matches' numbers, 0 to B - 1 unless given: a match played with the same number, seed and agents is the same in any batch.
+        matches: (B,) the matches' numbers, 0 to B - 1 unless given: a match played with the same number, seed and
+            agents is the same in any batch.
 
     Raises:
         ValueError: `seating` has another shape, or names an agent that is not there.
@@ -55,7 +56,9 @@ def play(
     keys = chance.as_keys(seeds)
     size, seats = len(keys), game.num_seats
     if seating is None and len(agents) != seats:
-        raise ValueError(f"expected {seats} agents, one for each seat, got {len(agents)}; give `seating` to place them otherwise")
+        raise ValueError(
+            f"expected {seats} agents, one for each seat, got {len(agents)}; give `seating` to place them otherwise"
+        )
     table = np.broadcast_to(np.arange(seats) if seating is None else np.asarray(seating), (size, seats))
     if table.dtype.kind not in "iu" or (size and not 0 <= int(table.min()) <= int(table.max()) < len(agents)):
         raise ValueError(f"seating: expected indices of {len(agents)} agents")
@@ -73,21 +76,29 @@ def play(
         for index in np.unique(players):
             rows = live[players == index]
             question = decisions(game, state, rows, seed, matches=matches, first=~asked[rows, state.to_move[rows]])
-            actions[rows] = _legal(agents[index].act(question), question.action_mask, rows, question.seats, agents[index])
+            actions[rows] = _legal(
+                agents[index].act(question), question.action_mask, rows, question.seats, agents[index]
+            )
         asked[live, state.to_move[live]] = True
         if recorder is not None:
             recorder.before_step(game, state, actions)
         returns += game.step(state, actions)
-    return MatchRecord(returns=returns, points=game.points(state), placements=game.placements(state), moves=state.moves.copy())
+    return MatchRecord(
+        returns=returns, points=game.points(state), placements=game.placements(state), moves=state.moves.copy()
+    )
 
 
 def _legal(chosen: IntArray, mask: npt.NDArray[np.bool_], rows: IntArray, seats: IntArray, agent: Agent) -> IntArray:
     given = np.asarray(chosen)
     if given.shape != rows.shape or given.dtype.kind not in "iu":
-        raise IllegalActionError(f"{agent!r}: expected integer actions of shape {rows.shape}, got {given.dtype} of shape {given.shape}")
+        raise IllegalActionError(
+            f"{agent!r}: expected integer actions of shape {rows.shape}, got {given.dtype} of shape {given.shape}"
+        )
     inside = (given >= 0) & (given < mask.shape[1])
     legal = inside & mask[np.arange(len(rows)), np.where(inside, given, 0)]
     if not legal.all():
         wrong = int(np.argmin(legal))
-        raise IllegalActionError(f"{agent!r}: row {rows[wrong]}: seat {seats[wrong]} chose the illegal action {given[wrong]}")
+        raise IllegalActionError(
+            f"{agent!r}: row {rows[wrong]}: seat {seats[wrong]} chose the illegal action {given[wrong]}"
+        )
     return given

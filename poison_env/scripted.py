@@ -20,14 +20,16 @@ class Random:
 
     def probabilities(self, decisions: Decisions) -> FloatArray:
         """Return (N, A): equal over the legal actions."""
-        return decisions.action_mask / decisions.action_mask.sum(axis=1, keepdims=True)
+        likely: FloatArray = decisions.action_mask / decisions.action_mask.sum(axis=1, keepdims=True)
+        return likely
 
 
 class PoisonCautious:
     """Avoids overflows.
 
-    Among moves that do not overflow: the highest value, then the cauldron with the highest total, then the lowest action. If all overflow: the
-    fewest points taken now (1 a potion, 2 a poison), then the lowest value, then the lowest action.
+    Among moves that do not overflow: the highest value, then the cauldron with the highest total, then the lowest
+    action. If all overflow: the fewest points taken now (1 a potion, 2 a poison), then the lowest value, then the
+    lowest action.
     """
 
     def act(self, decisions: Decisions) -> IntArray:
@@ -41,10 +43,11 @@ class PoisonCautious:
 
 
 class PoisonGreedy:
-    """Weighs what a move would cost or earn if the round ended now, as majorities stand: the point of a deliberate overflow.
+    """Weighs what a move would cost or earn if the round ended now: the point of a deliberate overflow.
 
-    A move's cost is the change it makes in one's own points. Among equal costs a move that does not overflow comes first, then the order of
-    `cautious`. With `recall="none"` there are no majorities to see, every card taken costs, and so it plays like `cautious`.
+    A move's cost is the change it makes in one's own points. Among equal costs a move that does not overflow comes
+    first, then the order of `cautious`. With `recall="none"` there are no majorities to see, every card taken costs,
+    and so it plays like `cautious`.
     """
 
     def act(self, decisions: Decisions) -> IntArray:
@@ -59,14 +62,14 @@ class PoisonGreedy:
 
 
 def moves_seen(game: Poison, observation: npt.NDArray[np.int16]) -> tuple[IntArray, IntArray, npt.NDArray[np.bool_]]:
-    """Return for each action the card's value (A,), the cauldron's total before (N, A) and whether it would overflow (N, A)."""
+    """Return for each action the card's value (A,), the cauldron's total (N, A) and whether it overflows (N, A)."""
     value = game.deck.values[game.kind_of].astype(np.int64)
     total = game.layout.decode(observation, "cauldron_totals").astype(np.int64)[:, game.cauldron_of]
     return value, total, total + value > LIMIT
 
 
 def overflow_costs(game: Poison, observation: npt.NDArray[np.int16]) -> npt.NDArray[np.int64]:
-    """Return what taking each cauldron would cost the mover in points if the round ended then, (N, 3); negative where it earns."""
+    """Return the points that taking each cauldron would cost the mover if the round ended then, (N, 3)."""
     taken = game.layout.decode(observation, "taken").astype(np.int64)
     by_class = (game.deck.classes[:, None] == np.arange(len(CLASSES))).astype(np.int64)
     after = np.repeat(taken[:, None], CAULDRONS, axis=1)  # (N, 3, P, 4)
@@ -105,7 +108,9 @@ class Scripted:
         policies = POLICIES[self.name]
         policy = policies.get(decisions.game.id) or policies.get("")
         if policy is None:
-            raise UnknownNameError(f"{decisions.game.id} has no agent {self.name!r}; it has {', '.join(names(decisions.game.id))}")
+            raise UnknownNameError(
+                f"{decisions.game.id} has no agent {self.name!r}; it has {', '.join(names(decisions.game.id))}"
+            )
         return policy.act(decisions)
 
 

@@ -1,8 +1,8 @@
 """Chance as a function: the same seed, stream and counter give the same bits, in any batch and on any platform.
 
-A counter-based generator on 64-bit words. The finaliser is that of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
-generators", OOPSLA 2014); its state is hashed from the seed and a stream number, so streams need no order and no memory. Nothing here reads or
-writes a global random state.
+A counter-based generator on 64-bit words. The finaliser is that of SplitMix64 (Steele, Lea and Flood, "Fast splittable
+pseudorandom number generators", OOPSLA 2014); its state is hashed from the seed and a stream number, so streams need no
+order and no memory. Nothing here reads or writes a global random state.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _MIX_B = np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31, _S32 = (np.uint64(shift) for shift in (30, 27, 31, 32))
 
 
-def as_keys(values: int | Sequence[int] | npt.NDArray[Any]) -> KeyArray:
+def as_keys(values: Any) -> KeyArray:
     """Return `values` as an array of uint64 keys, at least one-dimensional.
 
     Raises:
@@ -74,4 +74,4 @@ def below(words: KeyArray, limit: int | npt.NDArray[Any]) -> npt.NDArray[np.int6
 
 def uniform(words: KeyArray) -> npt.NDArray[np.float64]:
     """Map random words to floats in [0, 1) with 53 random bits."""
-    return (words >> np.uint64(11)) * (1.0 / 2**53)
+    return (words >> np.uint64(11)).astype(np.float64) / 2**53

@@ -15,7 +15,7 @@ for _byte in range(256):
 
 
 def uniform_legal(action_mask: BoolArray, words: KeyArray) -> npt.NDArray[np.int64]:
-    """Choose a legal action uniformly for each row, (N,): from masks (N, A) and one random word each. 0 where nothing is legal."""
+    """Choose a legal action uniformly for each row, (N,), from masks (N, A) and a random word each; 0 without any."""
     size, actions = action_mask.shape
     groups = -(-actions // 8)
     if actions % 8:
@@ -23,20 +23,28 @@ def uniform_legal(action_mask: BoolArray, words: KeyArray) -> npt.NDArray[np.int
     packed = np.packbits(np.ascontiguousarray(action_mask).reshape(-1), bitorder="little")
     columns = np.ascontiguousarray(packed.reshape(size, groups).T)  # one row of bytes for each eight actions
 
-    # The n-th legal action is in the group before which at most n are counted; narrow numbers and one row per group keep this fast.
+    # The n-th legal action is in the group before which at most n are counted; narrow numbers and one row per group
+    # keep this fast.
     counted = np.zeros((groups + 1, size), np.int16)
     for group, count in enumerate(np.bitwise_count(columns)):
         np.add(counted[group], count, out=counted[group + 1])
     nth = below(words, counted[-1]).astype(np.int16)
-    passed = (counted[1:-1] <= nth) & (counted[1:-1] < counted[-1])  # the second is always so, but in rows where nothing is legal
+    # The second condition holds always, but in rows where nothing is legal.
+    passed = (counted[1:-1] <= nth) & (counted[1:-1] < counted[-1])
     group_of = np.add.reduce(passed, axis=0, dtype=np.int64)
     place = group_of * size + np.arange(size)
     nth -= counted.reshape(-1).take(place)
-    return group_of * 8 + _NTH_BIT.reshape(-1).take(columns.reshape(-1).take(place) * np.int64(8) + nth)
+    chosen: npt.NDArray[np.int64] = group_of * 8 + _NTH_BIT.reshape(-1).take(
+        columns.reshape(-1).take(place) * np.int64(8) + nth
+    )
+    return chosen
 
 
 def best_legal(values: npt.NDArray[Any], action_mask: BoolArray) -> npt.NDArray[np.int64]:
-    """Choose the legal action of highest value for each row, (N,); the lowest action among equals. Values (N, A) must be finite where legal."""
+    """Choose the legal action of highest value for each row, (N,); the lowest action among equals.
+
+    Values (N, A) must be finite where legal.
+    """
     if values.dtype.kind in "iu":
         lowest: Any = np.iinfo(values.dtype).min
     else:

@@ -19,7 +19,7 @@ Observation = npt.NDArray[np.int16]
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A named block of an observation: whole numbers from 0 to `high` (one bound, or one per number in row-major order)."""
+    """A named block of an observation: whole numbers from 0 to `high`, one bound or one for each number in order."""
 
     name: str
     shape: tuple[int, ...]
@@ -72,7 +72,7 @@ class ObservationLayout:
         raise UnknownNameError(f"no section {name!r}; this layout has {', '.join(s.name for s in self.sections)}")
 
     def decode(self, observation: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
-        """Return one section of observations (..., F) in its own shape (..., *shape); a view where NumPy can give one."""
+        """Return a section of observations (..., F) in its own shape, (..., *shape); a view if NumPy can."""
         section = self.section(name)
         return observation[..., self.slices[name]].reshape(*observation.shape[:-1], *section.shape)
 
@@ -96,7 +96,7 @@ class ObservationLayout:
 
     @cached_property
     def _record_type(self) -> np.dtype[np.void]:
-        """One observation as a record of opaque blocks: NumPy copies those two to three times as fast as slices of columns."""
+        """One observation as a record of opaque blocks, which NumPy copies two to three times as fast as columns."""
         return np.dtype(
             {
                 "names": [s.name for s in self.sections],
@@ -108,7 +108,8 @@ class ObservationLayout:
 
     def scale(self, observation: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
         """Return observations as float32 in [0, 1]: each number divided by its bound."""
-        return observation.astype(np.float32) / np.maximum(self.high, 1).astype(np.float32)
+        scaled: npt.NDArray[np.float32] = np.divide(observation, np.maximum(self.high, 1), dtype=np.float32)
+        return scaled
 
     def box(self, *, scaled: bool = False) -> spaces.Box:
         """Return the Gymnasium space of one observation: int16 counts, or float32 in [0, 1]."""

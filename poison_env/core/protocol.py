@@ -1,13 +1,13 @@
 """The contract between rules, environments and agents.
 
-Letters for shapes: `B` matches in a batch, `P` seats, `A` actions, `F` features, `N` decisions (a subset of rows), `K` worlds a decision,
-`T` public events.
+Letters for shapes: `B` matches in a batch, `P` seats, `A` actions, `F` features, `N` decisions (a subset of rows),
+`K` worlds a decision, `T` public events.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Generic, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,8 @@ FloatArray = npt.NDArray[np.float64]
 class State:
     """Matches as arrays whose first axis is the match; games add their own arrays in a subclass.
 
-    The owner's arrays are advanced in place by `Game.step`; indexing and `copy` are the only ways to branch, and both copy.
+    The owner's arrays are advanced in place by `Game.step`; indexing and `copy` are the only ways to branch, and both
+    copy.
     """
 
     to_move: npt.NDArray[np.int64]  # (B,) seat to move; meaningless where done
@@ -72,23 +73,40 @@ class Game(Protocol[S]):
     """The rules of one game with its options; immutable, holds no match."""
 
     @property
-    def id(self) -> str: ...  # "poison-v0"
+    def id(self) -> str:
+        """Name and version, "poison-v0"."""
+
     @property
-    def options(self) -> Mapping[str, Any]: ...  # constructor arguments as JSON values, defaults resolved
+    def options(self) -> Mapping[str, Any]:
+        """Constructor arguments as JSON values, defaults resolved."""
+
     @property
-    def rules_options(self) -> Mapping[str, Any]: ...  # those of them that change what is seen or legal
+    def rules_options(self) -> Mapping[str, Any]:
+        """The options that change what is seen or legal: what a policy depends on."""
+
     @property
-    def num_seats(self) -> int: ...
+    def num_seats(self) -> int:
+        """P."""
+
     @property
-    def num_actions(self) -> int: ...
+    def num_actions(self) -> int:
+        """A."""
+
     @property
-    def max_moves(self) -> int: ...  # upper bound of a match's length
+    def max_moves(self) -> int:
+        """An upper bound of a match's length in moves."""
+
     @property
-    def layout(self) -> ObservationLayout: ...  # what a seat sees
+    def layout(self) -> ObservationLayout:
+        """What a seat sees, F numbers."""
+
     @property
-    def full_layout(self) -> ObservationLayout: ...  # everything, for critics and `state()`
+    def full_layout(self) -> ObservationLayout:
+        """Everything, for critics and `state()`."""
+
     @property
-    def points_sign(self) -> int: ...  # +1: many points are good, -1: few are
+    def points_sign(self) -> int:
+        """+1 if many points are good, -1 if few are."""
 
     def deal(self, seeds: KeyArray) -> S:
         """Return B fresh matches, one for each seed (B,)."""
@@ -178,17 +196,18 @@ class HasValues(Protocol):
 
 @runtime_checkable
 class HasMemory(Protocol):
-    """Ability of agents that remember; `reset` forgets the matches in those rows."""
+    """Ability of agents that remember."""
 
-    def reset(self, rows: IntArray) -> None: ...
+    def reset(self, rows: IntArray) -> None:
+        """Forget the matches in those rows."""
 
 
-class Decisions(Generic[S]):
+class Decisions:
     """The question an agent gets: N decisions, each with what its seat may know and nothing else."""
 
     def __init__(
         self,
-        game: Game[S],
+        game: Game[Any],
         *,
         observation: Observation,
         action_mask: BoolArray,
@@ -196,7 +215,7 @@ class Decisions(Generic[S]):
         rows: IntArray,
         keys: KeyArray,
         first: BoolArray | None = None,
-        state: S | None = None,
+        state: Any = None,
     ) -> None:
         self.game = game
         self.observation = observation  # (N, F) int16
@@ -219,7 +238,7 @@ class Decisions(Generic[S]):
         """
         return self.game.history(self._true_rows(None))
 
-    def worlds(self, count: int, rows: IntArray | None = None) -> S:
+    def worlds(self, count: int, rows: IntArray | None = None) -> Any:
         """Draw `count` states for each decision (or those `rows` of this question) that agree with what its seat knows.
 
         Returns:
@@ -234,15 +253,23 @@ class Decisions(Generic[S]):
         seeds = chance.fold(np.repeat(self.keys[chosen], count), numbers)
         return self.game.resample(states, np.repeat(self.seats[chosen], count), seeds)
 
-    def _true_rows(self, chosen: IntArray | None) -> S:
+    def _true_rows(self, chosen: IntArray | None) -> Any:
         if self._state is None:
-            raise NoWorldsError("these decisions were built from an observation alone: they have no worlds and no history")
+            raise NoWorldsError(
+                "these decisions were built from an observation alone: they have no worlds and no history"
+            )
         return self._state[self.rows if chosen is None else self.rows[chosen]]
 
     @classmethod
     def from_observation(
-        cls, game: Game[S], observation: npt.ArrayLike, action_mask: npt.ArrayLike, seat: npt.ArrayLike, *, seed: int = 0
-    ) -> "Decisions[S]":
+        cls,
+        game: Game[Any],
+        observation: npt.ArrayLike,
+        action_mask: npt.ArrayLike,
+        seat: npt.ArrayLike,
+        *,
+        seed: int = 0,
+    ) -> "Decisions":
         """Build decisions for callers that hold no state: observations (N, F) or (F,), masks likewise, seat(s)."""
         seen = np.atleast_2d(np.asarray(observation, dtype=np.int16))
         mask = np.atleast_2d(np.asarray(action_mask)).astype(bool)
@@ -257,14 +284,14 @@ class Decisions(Generic[S]):
 
 
 def decisions(
-    game: Game[S],
-    state: S,
+    game: Game[Any],
+    state: Any,
     rows: IntArray,
     seed: int = 0,
     *,
     matches: IntArray | None = None,
     first: BoolArray | None = None,
-) -> Decisions[S]:
+) -> Decisions:
     """Ask the seats to move in those live rows of `state`.
 
     Args:
@@ -289,7 +316,9 @@ def decisions(
     )
 
 
-def check_actions(actions: npt.ArrayLike, size: int, num_actions: int, live: BoolArray | None = None) -> npt.NDArray[np.int64]:
+def check_actions(
+    actions: npt.ArrayLike, size: int, num_actions: int, live: BoolArray | None = None
+) -> npt.NDArray[np.int64]:
     """Return `actions` as (size,) int64 after checking type, shape and range (of live rows alone, where given).
 
     Raises:
@@ -298,7 +327,9 @@ def check_actions(actions: npt.ArrayLike, size: int, num_actions: int, live: Boo
     """
     given = np.asarray(actions)
     if given.dtype.kind not in "iu" or given.shape != (size,):
-        raise ActionTypeError(f"actions: expected integers of shape ({size},), got {given.dtype} of shape {given.shape}")
+        raise ActionTypeError(
+            f"actions: expected integers of shape ({size},), got {given.dtype} of shape {given.shape}"
+        )
     array = given.astype(np.int64, copy=False)
     wrong = array.view(np.uint64) >= num_actions  # a negative number is a huge unsigned one
     if live is not None:

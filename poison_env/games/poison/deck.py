@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +20,11 @@ LIMIT = 13  # a cauldron holds this much; more overflows
 MAX_CARDS = 700  # keeps every number of an observation within int16
 
 # Published edition: fourteen potions of each of three colours, eight poisons of value 4.
-PUBLISHED: dict[Kind, int] = {(c, v): n for c in COLOURS for v, n in ((1, 3), (2, 3), (4, 2), (5, 3), (7, 3))} | {(POISON, 4): 8}
-# The box of 50 potions and 8 poisons. Fifty do not divide by three and no list of its cards is public: every kind has five copies, and the five
-# spare ones are the 1s of all colours and the 2s of the first two.
+PUBLISHED: dict[Kind, int] = {(c, v): n for c in COLOURS for v, n in ((1, 3), (2, 3), (4, 2), (5, 3), (7, 3))} | {
+    (POISON, 4): 8
+}
+# The box of 50 potions and 8 poisons. Fifty do not divide by three and no list of its cards is public: every kind has
+# five copies, and the five spare ones are the 1s of all colours and the 2s of the first two.
 BOX58: dict[Kind, int] = {
     **{("red", 1): 6, ("red", 2): 6, ("red", 4): 5, ("blue", 1): 6, ("blue", 2): 6, ("blue", 4): 5},
     **{("purple", 1): 6, ("purple", 2): 5, ("purple", 4): 5, (POISON, 1): 4, (POISON, 2): 4},
@@ -87,7 +90,9 @@ class Deck:
             match = _CARD.fullmatch(word)
             kind = match and (BY_LETTER[match[1]], int(match[2]))
             if not match or kind not in self.kinds:
-                raise PositionError(f"{word!r} is no card of this deck ({' '.join(map(self.label, range(len(self.kinds))))})")
+                raise PositionError(
+                    f"{word!r} is no card of this deck ({' '.join(map(self.label, range(len(self.kinds))))})"
+                )
             found += [self.kinds.index(kind)] * int(match[3] or 1)
         return found
 
@@ -105,16 +110,22 @@ def parse_deck(deck: str | Mapping[Kind, int]) -> Deck:
         for word in deck.replace(",", " ").split():
             match = _CARD.fullmatch(word)
             if not match:
-                raise OptionError(f"deck: expected 'published', 'box58' or cards such as 'R1x3 R2 G4x8', got {word!r} in {deck!r}")
+                raise OptionError(
+                    f"deck: expected 'published', 'box58' or cards such as 'R1x3 R2 G4x8', got {word!r} in {deck!r}"
+                )
             kind = (BY_LETTER[match[1]], int(match[2]))
             table[kind] = table.get(kind, 0) + int(match[3] or 1)
     elif isinstance(deck, Mapping):
         table = dict(deck)
     else:
         raise OptionError(f"deck: expected a name, a text or a table, got {type(deck).__name__}")
+    entry: Any
+    count: Any
     for entry, count in table.items():
         if not isinstance(entry, tuple) or len(entry) != 2 or entry[0] not in CLASSES:
-            raise OptionError(f"deck: expected keys (colour, value) with a colour of {', '.join(CLASSES)}; got {entry!r}")
+            raise OptionError(
+                f"deck: expected keys (colour, value) with a colour of {', '.join(CLASSES)}; got {entry!r}"
+            )
         if isinstance(entry[1], bool) or not isinstance(entry[1], int | np.integer) or not 1 <= entry[1] <= LIMIT:
             raise OptionError(f"deck: expected values 1 to {LIMIT}, got {entry!r}")
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:

@@ -1,7 +1,7 @@
 """Poison, batched: the rules of the published edition and of the 58-card box, with their options.
 
-Sources: the published rules (Portuguese edition) and those of the box of 50 potions and 8 poisons (French and Dutch). docs/rules.md has them in
-full with every decision on what they leave open.
+Sources: the published rules (Portuguese edition) and those of the box of 50 potions and 8 poisons (French and Dutch).
+docs/rules.md has them in full with every decision on what they leave open.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,10 +15,10 @@ import numpy.typing as npt
 from poison_env.core import chance
 from poison_env.core.chance import KeyArray
 from poison_env.core.errors import IllegalActionError, OptionError, PositionError
-from poison_env.core.layout import Observation, ObservationLayout
+from poison_env.core.layout import Observation
 from poison_env.core.protocol import BoolArray, FloatArray, IntArray, State, check_actions
 from poison_env.games.poison import layouts, tables, text
-from poison_env.games.poison.deck import CLASSES, Kind, parse_deck
+from poison_env.games.poison.deck import CLASSES, LIMIT, Kind, parse_deck
 from poison_env.games.poison.tables import CAULDRONS
 
 MIN_SEATS, MAX_SEATS, MAX_ROUNDS, MAX_HANDICAP = 2, 8, 20, 1000
@@ -53,14 +53,15 @@ class Poison:
     Args:
         num_seats: 2 to 8; the sources are for 3 to 6.
         deck: "published", "box58", cards such as "R1x3 R2 G4x8", or a table `{(colour, value): count}`.
-        deal: "hands4" (four hands at least; those without a player are set aside unseen), "equal" (as many cards as can be dealt equally) or
+        deal: "hands4" (four hands at least; those without a player are set aside unseen), "equal" (as many cards as can
+            be dealt equally) or
             "all". None is the deck's own: hands4 for the published deck, all for others.
-        colour_rule: "exclusive" (a colour in one cauldron at a time) or "fixed" (cauldrons are red, blue, purple from the start).
-        num_rounds: 1 to 20. None is the deck's own: one for each player, but 4 with two or three players of the published deck.
-        first_dealer: a seat; None draws it from the seed.
-        recall: "perfect", or "none": of taken cards only the size of each pile is known.
-        handicaps: points that seats start with.
-        reward: "points" (minus the points of a round when it is scored), "relative" (the same less the mean of the others) or "win" (1/k to each
+        colour_rule: "exclusive" (a colour in one cauldron at a time) or "fixed" (cauldrons are red, blue, purple from
+            the start). num_rounds: 1 to 20. None is the deck's own: one for each player, but 4 with two or three
+            players of the published deck. first_dealer: a seat; None draws it from the seed. recall: "perfect", or
+            "none": of taken cards only the size of each pile is known. handicaps: points that seats start with. reward:
+            "points" (minus the points of a round when it is scored), "relative" (the same less the mean of the others)
+            or "win" (1/k to each
             of k winners at the end).
 
     Raises:
@@ -89,7 +90,9 @@ class Poison:
         default_rounds = max(num_seats, PUBLISHED_HANDS) if published else num_seats
         self.num_rounds = _whole("num_rounds", default_rounds if num_rounds is None else num_rounds, 1, MAX_ROUNDS)
         self.first_dealer = None if first_dealer is None else _whole("first_dealer", first_dealer, 0, num_seats - 1)
-        self.rule_deal = _one_of("deal", ("hands4" if published else "all") if deal is None else deal, ("hands4", "equal", "all"))
+        self.rule_deal = _one_of(
+            "deal", ("hands4" if published else "all") if deal is None else deal, ("hands4", "equal", "all")
+        )
         self.colour_rule = _one_of("colour_rule", colour_rule, ("exclusive", "fixed"))
         self.recall = _one_of("recall", recall, ("perfect", "none"))
         self.reward = _one_of("reward", reward, ("points", "relative", "win"))
@@ -102,28 +105,37 @@ class Poison:
 
         self._hands = max(num_seats, PUBLISHED_HANDS) if self.rule_deal == "hands4" else num_seats
         dealt = self.deck.size - (self.deck.size % num_seats if self.rule_deal == "equal" else 0)
-        self.hand_sizes = tuple(len(range(hand, dealt, self._hands)) for hand in range(num_seats))  # first player's first
+        self.hand_sizes = tuple(
+            len(range(hand, dealt, self._hands)) for hand in range(num_seats)
+        )  # first player's first
         self.cards_dealt = sum(self.hand_sizes)  # and so the moves of a round
         self.max_moves = self.cards_dealt * self.num_rounds
         self.kinds = self.deck.kinds
         self.num_kinds = len(self.kinds)
         self.num_actions = self.num_kinds * CAULDRONS
         self._tables = tables.build(self.deck.text, colour_rule)
-        self.kind_of, self.cauldron_of = self._tables.kind_of, self._tables.cauldron_of  # (A,) action = 3 * kind + cauldron
+        self.kind_of, self.cauldron_of = (
+            self._tables.kind_of,
+            self._tables.cauldron_of,
+        )  # (A,) action = 3 * kind + cauldron
         self._num_contents = len(self._tables.contents)
         self._hand_of_card = np.arange(self.deck.size)[: dealt if self.rule_deal == "equal" else None] % self._hands
-        self._rotation = (np.arange(num_seats)[:, None] + np.arange(num_seats)) % num_seats  # [seat]: seats from there on, clockwise
+        self._rotation = (
+            np.arange(num_seats)[:, None] + np.arange(num_seats)
+        ) % num_seats  # [seat]: seats from there on, clockwise
         self._next_seat = self._rotation[:, 1].copy()
         self._card_kinds = np.array(self.deck.cards)
         self._card_ordinals = np.concatenate([np.arange(n) for n in self.deck.counts])
         left, ahead = np.arange(self.cards_dealt + 1)[:, None], np.arange(num_seats)[None, :]
         sizes = (left + num_seats - 1 - ahead) // num_seats  # (cards, seats after the mover): hands hold this much
-        self._sizes = sizes[:, self._rotation].astype(np.int16).reshape(-1, num_seats)  # at cards * P + (seat - mover) mod P
+        self._sizes = (
+            sizes[:, self._rotation].astype(np.int16).reshape(-1, num_seats)
+        )  # at cards * P + (seat - mover) mod P
         self.layout = layouts.seat_layout(self.deck, num_seats, max(self.hand_sizes), recall)
         self.full_layout = layouts.full_layout(self.deck, num_seats, max(self.hand_sizes))
         self._group_offsets = np.arange(-(-self.num_kinds // 8)) * (tables.CODES * 256)
 
-    # --- what the game is -------------------------------------------------------------------------------------------------------------------
+    # --- what the game is
 
     @cached_property
     def options(self) -> dict[str, Any]:
@@ -160,7 +172,8 @@ class Poison:
     def __deepcopy__(self, memo: dict[int, Any]) -> "Poison":
         return self  # immutable
 
-    # --- 1. deal: one by one from the player left of the dealer, who moves first ---------------------------------------------------------------
+    # --- 1. deal: one by one from the player left of the dealer, who moves first
+    # ---------------------------------------------------------------
 
     def deal(self, seeds: KeyArray) -> PoisonState:
         """Return fresh matches, one for each seed (B,) in [0, 2**64)."""
@@ -173,8 +186,8 @@ class Poison:
         """Return matches whose first round is dealt from given orders of cards.
 
         Args:
-            cards: (B, deck size) kinds in the order in which they are dealt: the first goes to the player left of the dealer.
-            seeds: (B,) for later rounds and the first dealer; zeros unless given.
+            cards: (B, deck size) kinds in the order in which they are dealt: the first goes to the player left of the
+                dealer. seeds: (B,) for later rounds and the first dealer; zeros unless given.
 
         Raises:
             PositionError: a row is not exactly the deck.
@@ -193,11 +206,13 @@ class Poison:
         orders = self._check_orders(cards, len(state))
         late = state.done | (state.cards_left != self.cards_dealt)
         if late.any():
-            raise PositionError(f"row {int(np.argmax(late))}: the match is over, or a card of the round has been played")
+            raise PositionError(
+                f"row {int(np.argmax(late))}: the match is over, or a card of the round has been played"
+            )
         self._place(state, np.arange(len(state)), orders)
 
     def card_order(self, seeds: KeyArray, round_number: int | IntArray = 0) -> npt.NDArray[np.int64]:
-        """Return the shuffled deck of a round, (B, deck size) kinds in dealing order: a function of seed and round alone."""
+        """Return the shuffled deck of a round, (B, deck size) kinds in dealing order: seed and round decide it."""
         keys = chance.bits(chance.as_keys(seeds), _DEAL + np.asarray(round_number), self.deck.size)
         keys &= ~_KIND_BITS
         keys |= self._card_kinds.astype(np.uint64)
@@ -234,7 +249,11 @@ class Poison:
 
     def _place(self, state: PoisonState, rows: IntArray, orders: IntArray) -> None:
         size, kinds = len(rows), self.num_kinds
-        dealt = orders[:, : len(self._hand_of_card)] + self._hand_of_card * kinds + np.arange(size)[:, None] * (self._hands * kinds)
+        dealt = (
+            orders[:, : len(self._hand_of_card)]
+            + self._hand_of_card * kinds
+            + np.arange(size)[:, None] * (self._hands * kinds)
+        )
         hands = np.bincount(dealt.ravel(), minlength=size * self._hands * kinds).astype(np.int16).reshape(-1, kinds)
         first = (state.dealer[rows] + state.round[rows] + 1) % self.num_seats
         seat_hands = np.arange(size)[:, None] * self._hands + self._rotation[-first % self.num_seats]
@@ -248,20 +267,26 @@ class Poison:
     def _check_orders(self, cards: npt.ArrayLike, size: int | None) -> npt.NDArray[np.int64]:
         orders = np.atleast_2d(np.asarray(cards))
         if orders.dtype.kind not in "iu" or orders.shape != (len(orders) if size is None else size, self.deck.size):
-            raise PositionError(f"cards: expected whole numbers of shape ({size or 'B'}, {self.deck.size}), got {orders.dtype} {orders.shape}")
+            raise PositionError(
+                f"cards: expected whole numbers of shape ({'B' if size is None else size}, {self.deck.size}), "
+                f"got {orders.dtype} {orders.shape}"
+            )
         wrong = (np.sort(orders, axis=1) != self._card_kinds).any(axis=1)
         if wrong.any():
             raise PositionError(f"cards: row {int(np.argmax(wrong))} is not exactly the deck")
         return orders.astype(np.int64)
 
-    # --- 2. play: a poison anywhere, a potion on its colour, else on a cauldron without colour ---------------------------------------------------
+    # --- 2. play: a poison anywhere, a potion on its colour, else on a cauldron without colour
+    # ---------------------------------------------------
 
     def action_mask(self, state: PoisonState) -> BoolArray:
         """Return legal actions, (B, A); action = 3 * kind + cauldron. All False where done."""
         size = len(state)
         movers = np.arange(size) * self.num_seats + state.to_move
         held = state.hands.reshape(-1, self.num_kinds).take(movers, axis=0) > 0
-        if self.num_kinds % 8:  # packed without an axis, which is seventy times as fast, so rows are filled up to whole bytes
+        if (
+            self.num_kinds % 8
+        ):  # packed without an axis, which is seventy times as fast, so rows are filled up to whole bytes
             held = np.concatenate([held, np.zeros((size, -self.num_kinds % 8), bool)], axis=1)
         groups = np.packbits(held.reshape(-1), bitorder="little").reshape(size, -1)  # (B, groups of eight kinds)
         entry = self._colour_code(state.cauldrons)[:, None] * 256 + self._group_offsets + groups
@@ -273,7 +298,10 @@ class Poison:
 
     def _colour_code(self, cauldrons: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         first, second, third = self._tables.codes
-        return first.take(cauldrons[:, 0]) + second.take(cauldrons[:, 1]) + third.take(cauldrons[:, 2])
+        code: npt.NDArray[np.int64] = first.take(cauldrons[:, 0])
+        code += second.take(cauldrons[:, 1])
+        code += third.take(cauldrons[:, 2])
+        return code
 
     def step(self, state: PoisonState, actions: IntArray) -> FloatArray:
         """Play one card in each live row, in place; return rewards (B, P).
@@ -284,13 +312,14 @@ class Poison:
         """
         size, seats, kinds = len(state), self.num_seats, self.num_kinds
         rewards = np.zeros((size, seats))
+        live: slice | IntArray = _EVERY
         if np.count_nonzero(state.done):
             chosen = check_actions(actions, size, self.num_actions, ~state.done)
             live = rows = np.flatnonzero(~state.done)
             chosen = chosen[rows]
         else:
             chosen = check_actions(actions, size, self.num_actions)
-            live, rows = _EVERY, np.arange(size)
+            rows = np.arange(size)
         mover = state.to_move[live]
         kind, cauldron = self.kind_of.take(chosen), self.cauldron_of.take(chosen)
         movers = rows * seats + mover
@@ -299,7 +328,9 @@ class Poison:
         hands = state.hands.reshape(-1)
         hand_at = movers * kinds + kind
         held = hands.take(hand_at)
-        allowed = self._tables.allowed.reshape(-1).take(self._colour_code(state.cauldrons[live]) * self.num_actions + chosen)
+        allowed = self._tables.allowed.reshape(-1).take(
+            self._colour_code(state.cauldrons[live]) * self.num_actions + chosen
+        )
         legal = allowed & (held > 0)
         if np.count_nonzero(legal) < len(rows):
             self._refuse(state, rows, int(np.argmin(legal)), held, chosen)
@@ -330,19 +361,28 @@ class Poison:
         if held[index] <= 0:
             raise IllegalActionError(f"row {row}: seat {seat} does not hold {card}")
         colours = text.colour_words(self.cauldron_colours(state[row])[0])
-        raise IllegalActionError(f"row {row}: seat {seat} may not play {card} on cauldron {action % CAULDRONS + 1}; colours are {colours}")
+        raise IllegalActionError(
+            f"row {row}: seat {seat} may not play {card} on cauldron {action % CAULDRONS + 1}; colours are {colours}"
+        )
 
-    # --- 3. score when all hands are empty -----------------------------------------------------------------------------------------------------
+    # --- 3. score when all hands are empty
+    # -----------------------------------------------------------------------------------------------------
 
     def majority(self, taken: IntArray) -> BoolArray:
-        """Return who is immune in which class, (..., P, 4), from cards taken (..., P, 4): strictly more than any other; never in poison."""
+        """Return who is immune in which class, (..., P, 4), from cards taken (..., P, 4).
+
+        Immune is who took strictly more than any other; nobody is in poison.
+        """
         most = taken == taken.max(axis=-2, keepdims=True)
-        immune = most & (most.sum(axis=-2, keepdims=True) == 1)
+        immune: BoolArray = most & (most.sum(axis=-2, keepdims=True) == 1)
         immune[..., POISON_CLASS] = False
         return immune
 
     def score(self, taken: IntArray) -> npt.NDArray[np.int64]:
-        """Return the points of a round, (..., P), from cards taken (..., P, 4): 1 a potion, 2 a poison; a majority is discarded."""
+        """Return the points of a round, (..., P), from cards taken (..., P, 4).
+
+        A potion is 1, a poison 2; who is immune to a colour discards it.
+        """
         counted = np.where(self.majority(taken), 0, taken).astype(np.int64)
         counted[..., POISON_CLASS] *= POISON_POINTS
         result: npt.NDArray[np.int64] = counted.sum(axis=-1)
@@ -360,9 +400,11 @@ class Poison:
             return self.points_sign * points.astype(np.float64)
         if self.reward == "relative":
             others = (points.sum(axis=1, keepdims=True) - points) / (self.num_seats - 1)
-            return self.points_sign * (points - others)
+            relative: FloatArray = self.points_sign * (points - others)
+            return relative
         winners = state.totals[rows] == state.totals[rows].min(axis=1, keepdims=True)
-        return np.where(winners & over[:, None], 1.0 / winners.sum(axis=1, keepdims=True), 0.0)
+        shares: FloatArray = np.where(winners & over[:, None], 1.0 / winners.sum(axis=1, keepdims=True), 0.0)
+        return shares
 
     def points(self, state: PoisonState) -> npt.NDArray[np.int64]:
         """Return the points of the rounds scored so far, handicaps included, (B, P)."""
@@ -373,7 +415,7 @@ class Poison:
         better: npt.NDArray[np.int64] = (state.totals[:, None, :] < state.totals[:, :, None]).sum(axis=2)
         return better
 
-    # --- what is seen --------------------------------------------------------------------------------------------------------------------------
+    # --- what is seen
 
     def cauldron_colours(self, state: PoisonState) -> npt.NDArray[np.int16]:
         """Return the colours of the cauldrons, (B, 3): 0 none, 1 red, 2 blue, 3 purple."""
@@ -389,7 +431,9 @@ class Poison:
         """
         found = np.flatnonzero((self._tables.contents == cards).all(axis=1))
         if not len(found):
-            raise PositionError(f"no cauldron can hold {text.cards(self, cards)}: one colour, poison, and {tables.LIMIT} at most")
+            raise PositionError(
+                f"no cauldron can hold {text.cards(self, cards)}: one colour, poison, and {LIMIT} at most"
+            )
         return int(found[0])
 
     def observe(self, state: PoisonState, seats: IntArray) -> Observation:
@@ -400,7 +444,7 @@ class Poison:
         clockwise = self._rotation.take(seats, axis=0) + seat_rows[:, None]
         own = state.hands.reshape(-1, kinds).take(seat_rows + seats, axis=0)
         contents = self._tables.contents.take(state.cauldrons, axis=0)
-        sections = {
+        sections: dict[str, npt.NDArray[Any]] = {
             "own_hand": own,
             "cauldrons": contents,
             "cauldron_totals": self._tables.totals.take(state.cauldrons),
@@ -438,10 +482,10 @@ class Poison:
         return state.events.copy() if self.recall == "perfect" else np.full_like(state.events, -1)
 
     def resample(self, state: PoisonState, seats: IntArray, seeds: KeyArray) -> PoisonState:
-        """Return matches in which the cards that `seats[b]` has not seen are shuffled anew, uniformly, over the places they can be in.
+        """Return matches in which the cards that `seats[b]` has not seen are shuffled anew, uniformly.
 
-        With perfect recall those are the others' hands and the cards set aside; with `recall="none"` every pile of taken cards as well. Rounds to
-        come are drawn anew too.
+        With perfect recall those are the others' hands and the cards set aside; with `recall="none"` every pile of
+        taken cards as well. Rounds to come are drawn anew too.
         """
         world = state.copy()
         size, number, kinds = len(state), self.num_seats, self.num_kinds
@@ -466,7 +510,9 @@ class Poison:
         places = sizes.shape[1] + 1  # the last one: set aside, or beyond the pool
         inside = position < pool.sum(axis=1)[:, None]
         index = (rows[:, None] * places + owner) * kinds + (shuffled & _KIND_BITS).astype(np.int64)
-        drawn = np.bincount(index[inside], minlength=size * places * kinds).astype(np.int16).reshape(size, places, kinds)
+        drawn = (
+            np.bincount(index[inside], minlength=size * places * kinds).astype(np.int16).reshape(size, places, kinds)
+        )
 
         world.hands[:] = drawn[:, :number]
         world.hands[rows, seats] = own
@@ -477,16 +523,16 @@ class Poison:
         world.seeds[:] = chance.fold(keys, _FUTURE)
         return world
 
-    # --- deliberate overflow -------------------------------------------------------------------------------------------------------------------
+    # --- deliberate overflow
 
     def overflows(self, state: PoisonState) -> BoolArray:
         """Return the legal actions that overflow a cauldron, (B, A)."""
         totals = self._tables.totals.take(state.cauldrons)
-        heavy = totals[:, None, :] + self.deck.values[:, None] > tables.LIMIT
-        return self.action_mask(state) & heavy.reshape(len(state), -1)
+        heavy: BoolArray = (totals[:, None, :] + self.deck.values[:, None] > LIMIT).reshape(len(state), -1)
+        return self.action_mask(state) & heavy
 
     def cards_taken(self, state: PoisonState, actions: IntArray) -> npt.NDArray[np.int16]:
-        """Return the cards that the mover of row b takes by `actions[b]`, (B, 4) by class; zeros without an overflow or where done."""
+        """Return the cards that the mover of row b takes by `actions[b]`, (B, 4) by class: none without an overflow."""
         chosen = check_actions(actions, len(state), self.num_actions, ~state.done)
         chosen = np.where(state.done, 0, chosen)
         content = state.cauldrons[np.arange(len(state)), chosen % CAULDRONS]
@@ -495,9 +541,10 @@ class Poison:
 
     def round_ends(self, state: PoisonState) -> BoolArray:
         """Return whether the next move is the last of its round, (B,)."""
-        return ~state.done & (state.cards_left == 1)
+        last: BoolArray = state.cards_left == 1
+        return last & ~state.done
 
-    # --- text ----------------------------------------------------------------------------------------------------------------------------------
+    # --- text
 
     def action_label(self, action: int) -> str:
         """Return an action as people write it: card, `>`, cauldron 1 to 3."""

@@ -9,13 +9,22 @@ MATCH_POINTS = 32_000  # no match reaches it: at most 20 rounds of 700 cards at 
 
 
 def seat_layout(deck: Deck, num_seats: int, largest_hand: int, recall: str) -> ObservationLayout:
-    """Return the layout of one seat's observation; seats are listed from one's own on, clockwise. Independent of rounds and rewards."""
+    """Return the layout of a seat's observation, seats from one's own on; rounds and rewards do not matter."""
     counts = tuple(deck.counts.tolist())
     taken = Section(
-        name="taken", shape=(num_seats, len(CLASSES)), high=_by_class(deck) * num_seats, along_seats=True,
+        name="taken",
+        shape=(num_seats, len(CLASSES)),
+        high=_by_class(deck) * num_seats,
+        along_seats=True,
         text="cards taken in this round: red, blue, purple, poison",
-    )  # fmt: skip
-    piles = Section(name="pile_sizes", shape=(num_seats,), high=deck.size, along_seats=True, text="how many cards were taken in this round")
+    )
+    piles = Section(
+        name="pile_sizes",
+        shape=(num_seats,),
+        high=deck.size,
+        along_seats=True,
+        text="how many cards were taken in this round",
+    )
     return ObservationLayout(
         (
             Section(name="own_hand", shape=(len(counts),), high=counts, text="own cards by kind"),
@@ -23,7 +32,12 @@ def seat_layout(deck: Deck, num_seats: int, largest_hand: int, recall: str) -> O
             taken if recall == "perfect" else piles,
             Section(name="hand_sizes", shape=(num_seats,), high=largest_hand, along_seats=True, text="cards in hand"),
             *_match(num_seats),
-            Section(name="unseen", shape=(len(counts),), high=counts, text="cards by kind that may be in other hands, aside or (recall none) in piles"),
+            Section(
+                name="unseen",
+                shape=(len(counts),),
+                high=counts,
+                text="cards by kind that may be in other hands, aside or (recall none) in piles",
+            ),
         )
     )
 
@@ -34,13 +48,18 @@ def full_layout(deck: Deck, num_seats: int, largest_hand: int) -> ObservationLay
     hands = tuple(min(n, largest_hand) for n in counts) * num_seats
     return ObservationLayout(
         (
-            Section(name="hands", shape=(num_seats, len(counts)), high=hands, along_seats=True, text="every hand by kind"),
+            Section(
+                name="hands", shape=(num_seats, len(counts)), high=hands, along_seats=True, text="every hand by kind"
+            ),
             Section(name="set_aside", shape=(len(counts),), high=counts, text="cards set aside by kind"),
             *_table(deck),
             Section(
-                name="taken", shape=(num_seats, len(CLASSES)), high=_by_class(deck) * num_seats, along_seats=True,
+                name="taken",
+                shape=(num_seats, len(CLASSES)),
+                high=_by_class(deck) * num_seats,
+                along_seats=True,
                 text="cards taken in this round: red, blue, purple, poison",
-            ),  # fmt: skip
+            ),
             *_match(num_seats),
             Section(name="to_move", shape=(1,), high=num_seats - 1, text="seat to move, 0 when the match is over"),
         )
@@ -58,7 +77,13 @@ def _table(deck: Deck) -> tuple[Section, Section, Section]:
 
 def _match(num_seats: int) -> tuple[Section, Section]:
     return (
-        Section(name="match_points", shape=(num_seats,), high=MATCH_POINTS, along_seats=True, text="points of the rounds scored, handicaps included"),
+        Section(
+            name="match_points",
+            shape=(num_seats,),
+            high=MATCH_POINTS,
+            along_seats=True,
+            text="points of the rounds scored, handicaps included",
+        ),
         Section(name="round", shape=(1,), high=20, text="rounds scored"),
     )
 

@@ -1,7 +1,8 @@
 """Lookup tables of Poison: a cauldron is a small automaton.
 
-What a cauldron can hold (a multiset of one colour and poison, 13 at most) is numbered once per deck: 430 contents for the published deck, 0 is
-empty. One gather then gives what a card makes of it. Legality depends on the colours of the three cauldrons alone: 64 codes.
+What a cauldron can hold (a multiset of one colour and poison, 13 at most) is numbered once per deck: 430 contents for
+the published deck, 0 is empty. One gather then gives what a card makes of it. Legality depends on the colours of the
+three cauldrons alone: 64 codes.
 """
 
 from dataclasses import dataclass
@@ -27,10 +28,16 @@ class Tables:
     totals: npt.NDArray[np.int16]  # (C,)
     colours: npt.NDArray[np.int16]  # (C,) colour by content, NO_COLOUR without potions
     codes: npt.NDArray[np.int64]  # (3, C) what a content adds to the colour code; zeros with fixed colours
-    after: npt.NDArray[np.int64]  # (K * C,) the content after playing kind k on content c, at k * C + c; -1 where no rule allows it
-    piles: npt.NDArray[np.int64]  # (K * C,) what is taken there, four int16 counts by class in one word; 0 without an overflow
+    after: npt.NDArray[
+        np.int64
+    ]  # (K * C,) the content after playing kind k on content c, at k * C + c; -1 where no rule allows it
+    piles: npt.NDArray[
+        np.int64
+    ]  # (K * C,) what is taken there, four int16 counts by class in one word; 0 without an overflow
     allowed: npt.NDArray[np.bool_]  # (64, A) legal by colour
-    masks: npt.NDArray[np.uint64]  # (groups * 64 * 256, 3) 24 mask bytes for each group of eight kinds, code and set of held kinds
+    masks: npt.NDArray[
+        np.uint64
+    ]  # (groups * 64 * 256, 3) 24 mask bytes for each group of eight kinds, code and set of held kinds
     kind_of: npt.NDArray[np.int64]  # (A,)
     cauldron_of: npt.NDArray[np.int64]  # (A,)
 
@@ -110,6 +117,8 @@ def _masks(allowed: npt.NDArray[np.bool_], kinds: int) -> npt.NDArray[np.uint64]
     groups = -(-kinds // _PACK)
     padded = np.zeros((CODES, groups * _PACK, CAULDRONS), dtype=bool)
     padded[:, :kinds] = allowed.reshape(CODES, kinds, CAULDRONS)
-    held: npt.NDArray[Any] = (np.arange(256)[:, None] >> np.arange(_PACK)) & 1 > 0  # (256, 8), bit k = kind k of the group
+    held: npt.NDArray[Any] = (
+        np.arange(256)[:, None] >> np.arange(_PACK)
+    ) & 1 > 0  # (256, 8), bit k = kind k of the group
     blocks = padded.reshape(CODES, groups, 1, _PACK, CAULDRONS).transpose(1, 0, 2, 3, 4) & held[:, :, None]
     return np.ascontiguousarray(blocks).view(np.uint8).reshape(-1, 24).view(np.uint64)

@@ -31,7 +31,9 @@ def table(game: "Poison", state: "PoisonState", row: int, seat: int | None) -> s
     view = game.observe_all(one)[0]
     hands, piles, totals = (everything.decode(view, name) for name in ("hands", "taken", "match_points"))
     played = int(one.round[0])
-    lines = [f"{game.id}   " + (f"over after {played} rounds" if one.done[0] else f"round {played + 1} of {game.num_rounds}")]
+    lines = [
+        f"{game.id}   " + (f"over after {played} rounds" if one.done[0] else f"round {played + 1} of {game.num_rounds}")
+    ]
     contents, sums = everything.decode(view, "cauldrons"), everything.decode(view, "cauldron_totals")
     colours = game.cauldron_colours(one)[0]
     for index in range(CAULDRONS):
@@ -41,7 +43,10 @@ def table(game: "Poison", state: "PoisonState", row: int, seat: int | None) -> s
         shown = seat is None or seat == player
         hand = cards(game, hands[player]) if shown else f"{int(hands[player].sum())} cards"
         if game.recall == "perfect" or seat is None:
-            pile = " ".join(f"{name} {count}" for name, count in zip(CLASSES, piles[player], strict=True) if count) or "nothing"
+            pile = (
+                " ".join(f"{name} {count}" for name, count in zip(CLASSES, piles[player], strict=True) if count)
+                or "nothing"
+            )
         else:
             pile = f"{int(piles[player].sum())} cards"
         mark = ">" if not one.done[0] and int(one.to_move[0]) == player else " "
@@ -66,7 +71,9 @@ def position(
     if (len(hands), len(cauldrons), len(piles), len(totals)) != (seats, CAULDRONS, seats, seats):
         raise PositionError(f"expected {seats} hands, {CAULDRONS} cauldrons, {seats} piles and {seats} totals")
     if not 0 <= to_move < seats or not 0 <= round_number < game.num_rounds or min(totals) < 0:
-        raise PositionError(f"expected a seat below {seats} to move, a round below {game.num_rounds}, and no total below 0")
+        raise PositionError(
+            f"expected a seat below {seats} to move, a round below {game.num_rounds}, and no total below 0"
+        )
     held = np.array([deck.count(hand) for hand in hands])
     boiling = np.array([deck.count(content) for content in cauldrons])
     won = np.array([deck.count(pile) for pile in piles])
@@ -76,7 +83,9 @@ def position(
     left = int(held.sum())
     sizes = [int(held[(to_move + ahead) % seats].sum()) for ahead in range(seats)]
     if not 0 < left <= game.cards_dealt or sizes != [(left + seats - 1 - ahead) // seats for ahead in range(seats)]:
-        raise PositionError(f"seats in turn hold {sizes} cards; expected equally many, or one more for the first ones, and one at least")
+        raise PositionError(
+            f"seats in turn hold {sizes} cards; expected equally many, or one more for the first ones, and one at least"
+        )
     by_class = (deck.classes[:, None] == np.arange(len(CLASSES))).astype(np.int16)
     numbers = [game.content_number(content) for content in boiling]
     colours = [set(np.flatnonzero(content @ by_class)) - {CLASSES.index(POISON)} for content in boiling]

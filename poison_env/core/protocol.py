@@ -45,15 +45,20 @@ class State:
         """Return a copy of those rows; repeats are allowed."""
         if isinstance(rows, slice):
             return type(self)(**{name: array[rows].copy() for name, array in self._arrays().items()})
-        index = np.atleast_1d(np.asarray(rows))
-        if index.dtype == np.bool_:
-            index = np.flatnonzero(index)
+        index = self._index(rows)
         return type(self)(**{name: array.take(index, axis=0) for name, array in self._arrays().items()})
 
     def __setitem__(self, rows: int | slice | IntArray | BoolArray | list[int], other: Self) -> None:
         """Overwrite those rows with the matches of `other`."""
+        index = rows if isinstance(rows, slice) else self._index(rows)
         for name, array in self._arrays().items():
-            array[rows] = getattr(other, name)
+            array[index] = getattr(other, name)
+
+    def _index(self, rows: int | IntArray | BoolArray | list[int]) -> IntArray:
+        index = np.atleast_1d(np.asarray(rows))
+        if index.dtype == np.bool_:
+            return np.flatnonzero(index)
+        return index if index.size else index.astype(np.int64)  # an empty list has no type of its own
 
     def copy(self) -> Self:
         """Return a copy that shares no memory."""
@@ -316,25 +321,25 @@ def decisions(
     )
 
 
-def check_actions(
-    actions: npt.ArrayLike, size: int, num_actions: int, live: BoolArray | None = None
-) -> npt.NDArray[np.int64]:
-    """Return `actions` as (size,) int64 after checking type, shape and range (of live rows alone, where given).
+def check_actions(actions: npt.ArrayLike, state: State, num_actions: int) -> npt.NDArray[np.int64]:
+    """Return `actions` as (B,) int64 after checking type and shape, and in live rows the range.
 
     Raises:
         ActionTypeError: wrong type or shape.
         IllegalActionError: a number outside [0, num_actions).
     """
     given = np.asarray(actions)
+    size = len(state)
     if given.dtype.kind not in "iu" or given.shape != (size,):
         raise ActionTypeError(
             f"actions: expected integers of shape ({size},), got {given.dtype} of shape {given.shape}"
         )
     array = given.astype(np.int64, copy=False)
     wrong = array.view(np.uint64) >= num_actions  # a negative number is a huge unsigned one
-    if live is not None:
-        wrong &= live
     if np.count_nonzero(wrong):
-        row = int(np.argmax(wrong))
-        raise IllegalActionError(f"row {row}: action {array[row]} is outside 0..{num_actions - 1}")
+        wrong &= ~state.done
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            reason = f"action {given[row]} is outside 0..{num_actions - 1}"
+            raise IllegalActionError(f"row {row}: seat {state.to_move[row]}: {reason}")
     return array

@@ -130,9 +130,10 @@ def parse_deck(deck: str | Mapping[Kind, int]) -> Deck:
             raise OptionError(f"deck: expected values 1 to {LIMIT}, got {entry!r}")
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise OptionError(f"deck: expected at least one card of {entry!r}, got {count!r}")
+    size = sum(int(count) for count in table.values())
+    if size > MAX_CARDS:
+        raise OptionError(f"deck: expected at most {MAX_CARDS} cards, got {size}")
     found = Deck({(colour, int(value)): int(count) for (colour, value), count in table.items()})
     if not found.colours:
         raise OptionError("deck: expected potions of one to three colours, got none")
-    if found.size > MAX_CARDS:
-        raise OptionError(f"deck: expected at most {MAX_CARDS} cards, got {found.size}")
     return found

@@ -96,7 +96,10 @@ class Poison:
         self.colour_rule = _one_of("colour_rule", colour_rule, ("exclusive", "fixed"))
         self.recall = _one_of("recall", recall, ("perfect", "none"))
         self.reward = _one_of("reward", reward, ("points", "relative", "win"))
-        given = (0,) * num_seats if handicaps is None else tuple(handicaps)
+        try:
+            given = (0,) * num_seats if handicaps is None else tuple(handicaps)
+        except TypeError:
+            raise OptionError(f"handicaps: expected one for each of {num_seats} seats, got {handicaps!r}") from None
         if len(given) != num_seats:
             raise OptionError(f"handicaps: expected one for each of {num_seats} seats, got {len(given)}")
         self.handicaps = tuple(_whole("handicaps", points, 0, MAX_HANDICAP) for points in given)
@@ -288,9 +291,9 @@ class Poison:
             self.num_kinds % 8
         ):  # packed without an axis, which is seventy times as fast, so rows are filled up to whole bytes
             held = np.concatenate([held, np.zeros((size, -self.num_kinds % 8), bool)], axis=1)
-        groups = np.packbits(held.reshape(-1), bitorder="little").reshape(size, -1)  # (B, groups of eight kinds)
+        groups = np.packbits(held.reshape(-1), bitorder="little").reshape(size, len(self._group_offsets))
         entry = self._colour_code(state.cauldrons)[:, None] * 256 + self._group_offsets + groups
-        mask = self._tables.masks.take(entry, axis=0).view(np.bool_).reshape(size, -1)
+        mask = self._tables.masks.take(entry, axis=0).view(np.bool_).reshape(size, 24 * groups.shape[1])
         mask = mask if mask.shape[1] == self.num_actions else np.ascontiguousarray(mask[:, : self.num_actions])
         if np.count_nonzero(state.done):
             mask[state.done] = False
@@ -314,11 +317,11 @@ class Poison:
         rewards = np.zeros((size, seats))
         live: slice | IntArray = _EVERY
         if np.count_nonzero(state.done):
-            chosen = check_actions(actions, size, self.num_actions, ~state.done)
+            chosen = check_actions(actions, state, self.num_actions)
             live = rows = np.flatnonzero(~state.done)
             chosen = chosen[rows]
         else:
-            chosen = check_actions(actions, size, self.num_actions)
+            chosen = check_actions(actions, state, self.num_actions)
             rows = np.arange(size)
         mover = state.to_move[live]
         kind, cauldron = self.kind_of.take(chosen), self.cauldron_of.take(chosen)
@@ -520,6 +523,7 @@ class Poison:
             by_class = (self.deck.classes[:, None] == np.arange(len(CLASSES))).astype(np.int16)
             world.taken[:] = drawn[:, number:-1] @ by_class
             world.unplayed[:] = world.hands.sum(axis=1) + drawn[:, -1]
+            world.events[:] = -1  # they would tell what was taken
         world.seeds[:] = chance.fold(keys, _FUTURE)
         return world
 
@@ -528,12 +532,12 @@ class Poison:
     def overflows(self, state: PoisonState) -> BoolArray:
         """Return the legal actions that overflow a cauldron, (B, A)."""
         totals = self._tables.totals.take(state.cauldrons)
-        heavy: BoolArray = (totals[:, None, :] + self.deck.values[:, None] > LIMIT).reshape(len(state), -1)
-        return self.action_mask(state) & heavy
+        heavy: BoolArray = totals[:, None, :] + self.deck.values[:, None] > LIMIT  # (B, kinds, cauldrons)
+        return self.action_mask(state) & heavy.reshape(len(state), self.num_actions)
 
     def cards_taken(self, state: PoisonState, actions: IntArray) -> npt.NDArray[np.int16]:
         """Return the cards that the mover of row b takes by `actions[b]`, (B, 4) by class: none without an overflow."""
-        chosen = check_actions(actions, len(state), self.num_actions, ~state.done)
+        chosen = check_actions(actions, state, self.num_actions)
         chosen = np.where(state.done, 0, chosen)
         content = state.cauldrons[np.arange(len(state)), chosen % CAULDRONS]
         piles = self._tables.piles.take(chosen // CAULDRONS * self._num_contents + content)
@@ -586,9 +590,9 @@ def _whole(name: str, value: Any, low: int, high: int) -> int:
 
 
 def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise OptionError(f"{name}: expected one of {', '.join(allowed)}; got {value!r}")
-    return str(value)
+    return value
 
 
 def _rebuild(options: dict[str, Any]) -> Poison:

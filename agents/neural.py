@@ -145,7 +145,7 @@ def load(path: str | Path, *, device: str = "cpu") -> NeuralAgent:
             raise CheckpointError(f"{found}: was written for another observation layout of {game.id}")
         network.load_state_dict(load_file(found / "network.safetensors", device=device))
     except FileNotFoundError as error:
-        raise CheckpointError(f"{path}: no checkpoint here ({Path(str(error.filename)).name} is missing)") from error
+        raise CheckpointError(f"{path}: no checkpoint, or not a whole one: {error}") from error
     except (ValueError, KeyError, TypeError, LookupError, RuntimeError, OSError, SafetensorError) as error:
         if isinstance(error, CheckpointError):
             raise

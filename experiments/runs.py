@@ -1,10 +1,10 @@
-"""Run directories: what was run, its metrics, its checkpoints. Everything is safetensors or JSON; nothing that is loaded runs code.
+"""Run directories: what was run, its metrics, its checkpoints. All safetensors or JSON: nothing loaded runs code.
 
-    runs/NAME/config.json            the configuration
-              manifest.json          versions, commit, machine, command of every start
-              metrics.jsonl          one line an iteration
-              tensorboard/
-              checkpoint-000123/     after iteration 123: network.safetensors, optimizer.safetensors, state.json
+runs/NAME/config.json            the configuration
+          manifest.json          versions, commit, machine, command of every start
+          metrics.jsonl          one line an iteration
+          tensorboard/
+          checkpoint-000123/     after iteration 123: network.safetensors, optimizer.safetensors, state.json
 """
 
 import json
@@ -53,8 +53,12 @@ def manifest() -> dict[str, Any]:
 def _commit() -> str:
     root = Path(__file__).resolve().parent.parent
     try:
-        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=True).stdout.strip()
-        changed = subprocess.run(["git", "status", "--porcelain", "-uno"], cwd=root, capture_output=True, text=True, check=True).stdout
+        head = subprocess.run(
+            ["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=True
+        ).stdout.strip()
+        changed = subprocess.run(
+            ["git", "status", "--porcelain", "-uno"], cwd=root, capture_output=True, text=True, check=True
+        ).stdout
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return f"{head} with changes" if changed else head
@@ -65,7 +69,9 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor()
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor()
+    )
 
 
 class Run:
@@ -82,27 +88,46 @@ class Run:
         existing = path / "config.json"
         if existing.exists():
             if not resume:
-                raise FileExistsError(f"{path} holds a run already: go on with it by --resume, or choose another --name")
+                raise FileExistsError(
+                    f"{path} holds a run already: go on with it by --resume, or choose another --name"
+                )
             before = json.loads(existing.read_text(encoding="utf-8"))
             now = json.loads(json.dumps(config))
-            changed = [f"{key} {before.get(key)!r} → {now.get(key)!r}" for key in sorted({*before, *now}) if before.get(key) != now.get(key)]
+            changed = [
+                f"{key} {before.get(key)!r} → {now.get(key)!r}"
+                for key in sorted({*before, *now})
+                if before.get(key) != now.get(key)
+            ]
             if changed:
-                raise CheckpointError(f"{path} was begun with another configuration ({', '.join(changed)}); choose another --name")
+                raise CheckpointError(
+                    f"{path} was begun with another configuration ({', '.join(changed)}); choose another --name"
+                )
         path.mkdir(parents=True, exist_ok=True)
         for leftover in path.glob(".partial-*"):  # of a checkpoint that was being written when the run was killed
             shutil.rmtree(leftover)
         write_whole(existing, json.dumps(config, indent=2) + "\n")
-        starts = json.loads((path / "manifest.json").read_text(encoding="utf-8")) if (path / "manifest.json").exists() else []
+        starts = (
+            json.loads((path / "manifest.json").read_text(encoding="utf-8"))
+            if (path / "manifest.json").exists()
+            else []
+        )
         write_whole(path / "manifest.json", json.dumps([*starts, manifest()], indent=2) + "\n")
 
-    def save(self, iteration: int, network: torch.nn.Module, optimizer: torch.optim.Optimizer, about: Mapping[str, Any]) -> Path:
+    def save(
+        self, iteration: int, network: torch.nn.Module, optimizer: torch.optim.Optimizer, about: Mapping[str, Any]
+    ) -> Path:
         """Write a checkpoint, whole or not at all, and forget the oldest ones."""
         final = self.path / f"checkpoint-{iteration:06d}"
         partial = self.path / f".partial-{iteration:06d}"
         partial.mkdir()
-        save_file({name: tensor.contiguous() for name, tensor in network.state_dict().items()}, partial / "network.safetensors")
+        save_file(
+            {name: tensor.contiguous() for name, tensor in network.state_dict().items()},
+            partial / "network.safetensors",
+        )
         save_file(_optimizer_tensors(optimizer), partial / "optimizer.safetensors")
-        (partial / "state.json").write_text(json.dumps({**about, "iteration": iteration}, indent=2) + "\n", encoding="utf-8")
+        (partial / "state.json").write_text(
+            json.dumps({**about, "iteration": iteration}, indent=2) + "\n", encoding="utf-8"
+        )
         for entry in (*partial.iterdir(), partial):
             _sync(entry)
         partial.rename(final)
@@ -143,7 +168,11 @@ def _iteration_of(line: str) -> float:
 
 def _optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
     state = optimizer.state_dict()["state"]
-    return {f"{index}.{name}": torch.as_tensor(value).contiguous() for index, values in state.items() for name, value in values.items()}
+    return {
+        f"{index}.{name}": torch.as_tensor(value).contiguous()
+        for index, values in state.items()
+        for name, value in values.items()
+    }
 
 
 def _restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, torch.Tensor]) -> None:

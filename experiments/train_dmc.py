@@ -1,16 +1,16 @@
 """Deep Monte-Carlo in self-play: a network regresses the return of each legal action; all seats of all matches learn.
 
-The method of DouZero (Zha et al., "DouZero: Mastering DouDizhu with Self-Play Deep Reinforcement Learning", ICML 2021, arXiv 2106.06135), on a
-batched core instead of many actor processes: each iteration plays a batch of matches with the present network, mostly greedily, and then makes
-one pass over all decisions in it, with the return that followed as the target.
+The method of DouZero (Zha et al., "DouZero: Mastering DouDizhu with Self-Play Deep Reinforcement Learning", ICML 2021,
+arXiv 2106.06135), on a batched core instead of many actor processes: each iteration plays a batch of matches with the
+present network, mostly greedily, and then makes one pass over all decisions in it, with the return that followed as the
+target.
 
-Run `python -m experiments.train_dmc --help` for the options. The run can be killed at any moment; with `--resume` it goes on from its last
-checkpoint and ends with the same weights, bit for bit, as one that was never interrupted (on the same machine and versions).
+Run `python -m experiments.train_dmc --help` for the options. The run can be killed at any moment; with `--resume` it
+goes on from its last checkpoint and ends with the same weights, bit for bit, as one that was never interrupted (on the
+same machine and versions).
 """
 
-import json
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,13 +22,16 @@ import tyro
 from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
+import agents
 from agents import features
 from agents.neural import NeuralAgent, ValueNetwork, describe
+from experiments.evaluation import evaluate
 from experiments.options import parse_options
 from experiments.runs import Run
 from poison_env import make
 from poison_env.core import chance
 from poison_env.core.choice import best_legal, uniform_legal
+from poison_env.core.errors import PoisonEnvError
 from poison_env.core.protocol import Game, decisions
 
 DEALS, ACTIONS, SHUFFLE = 1, 2, 3  # what a run's seed is folded with; evaluation folds with 0, so its deals are others
@@ -40,10 +43,13 @@ class Config:
     """What a run is; saved as config.json."""
 
     game: str = "poison-v0"
-    options: tuple[str, ...] = ("num_seats=4", "num_rounds=1")  # name=value; a round's points do not depend on other rounds
+    options: tuple[str, ...] = (
+        "num_seats=4",
+        "num_rounds=1",
+    )  # name=value; a round's points do not depend on other rounds
     reward: str = "relative"  # what is learned: own less the mean of the others
     seed: int = 0
-    iterations: int = 90
+    iterations: int = 100
     matches: int = 1024  # played side by side in an iteration
     minibatch: int = 2048  # decisions
     hidden: tuple[int, ...] = (256, 256)
@@ -92,13 +98,25 @@ def self_play(
 
 
 def loss_of(values: torch.Tensor, outputs: torch.Tensor, returns: torch.Tensor) -> torch.Tensor:
-    """Return the mean squared error of the chosen actions' values (n, A) against their returns (n,), in units of ERROR_SCALE squared."""
+    """Return the mean squared error of the chosen actions' values against their returns, in ERROR_SCALE squared.
+
+    Args:
+        values: (n, A) of all actions.
+        outputs: (n,) which of them was chosen.
+        returns: (n,)
+    """
     chosen = values.gather(1, outputs[:, None])[:, 0]
     return torch.mean(((chosen - returns) / ERROR_SCALE) ** 2)
 
 
 def learn(
-    network: ValueNetwork, optimizer: torch.optim.Optimizer, experience: Experience, *, minibatch: int, seed: int, device: str
+    network: ValueNetwork,
+    optimizer: torch.optim.Optimizer,
+    experience: Experience,
+    *,
+    minibatch: int,
+    seed: int,
+    device: str,
 ) -> float:
     """Make one pass over the decisions in an order drawn from `seed`; return the mean loss."""
     order = np.random.default_rng(seed).permutation(len(experience.outputs))
@@ -139,19 +157,25 @@ def main(config: Config, *, path: Path, resume: bool = False) -> Path:
             last = iteration + 1 == config.iterations
             if config.evaluate_every and ((iteration + 1) % config.evaluate_every == 0 or last):
                 metrics |= quick_look(config, game, agent)
+            run.log(metrics)
             if last or (iteration + 1) % config.checkpoint_every == 0:
-                run.log(metrics)
                 run.save(iteration + 1, network, optimizer, about)
-            else:
-                run.log(metrics)
             for name, value in metrics.items():
                 board.add_scalar(name, value, iteration + 1)
             bar.update()
-            bar.set_postfix({name: f"{value:.2f}" for name, value in metrics.items() if name == "loss" or name.startswith("against")})
+            bar.set_postfix(
+                {
+                    name: f"{value:.2f}"
+                    for name, value in metrics.items()
+                    if name == "loss" or name.startswith("against")
+                }
+            )
     return path
 
 
-def train_once(config: Config, game: Game[Any], agent: NeuralAgent, optimizer: torch.optim.Optimizer, iteration: int) -> dict[str, float]:
+def train_once(
+    config: Config, game: Game[Any], agent: NeuralAgent, optimizer: torch.optim.Optimizer, iteration: int
+) -> dict[str, float]:
     """Play and learn one iteration; return its metrics."""
     left = 1 - iteration / config.iterations
     for group in optimizer.param_groups:
@@ -179,5 +203,39 @@ def train_once(config: Config, game: Game[Any], agent: NeuralAgent, optimizer: t
     }
 
 
+def quick_look(config: Config, game: Game[Any], agent: NeuralAgent) -> dict[str, float]:
+    """Return the agent's points less the others' mean at each table of `config.opponents`, on a few deals."""
+    tables = {name: agents.load(name) for name in config.opponents}
+    found = evaluate(game, {"policy": agent}, tables, deals=config.evaluation_deals, seed=config.seed)
+    return {f"against_{match_up.table}": float(match_up.per_deal("diff").mean()) for match_up in found}
+
+
+def command(
+    config: tyro.conf.OmitArgPrefixes[Config],
+    *,
+    name: str = "",
+    runs: Path = Path("runs"),
+    resume: bool = False,
+    deals: int = 5000,
+) -> None:
+    """Train a policy by Deep Monte-Carlo in self-play, then judge it against the scripted agents.
+
+    Args:
+        config: what to learn and how.
+        name: of the run directory; made of game, seats and seed unless given.
+        runs: where run directories stand.
+        resume: go on with the run of that name, if there is one, from its last checkpoint.
+        deals: how many deals the final evaluation plays, each with the policy in every seat; 0 for none.
+    """
+    try:
+        seats = make(config.game, **parse_options(config.options)).num_seats
+        path = main(config, path=runs / (name or f"dmc-{config.game}-{seats}-seats-seed-{config.seed}"), resume=resume)
+    except (PoisonEnvError, FileExistsError, TypeError) as error:
+        raise SystemExit(f"train_dmc: {error}") from error
+    print(f"The policy is in {path}: agents.load({str(path)!r})")
+    if deals:
+        pass
+
+
 if __name__ == "__main__":
-    pass
+    tyro.cli(command)

@@ -23,7 +23,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 train: $(TRAIN) ## Train a policy for Poison, evaluate it and print how strong it is (options in ARGS)
-	$(BIN)/python -m experiments.train_dmc $(ARGS)
+	$(BIN)/python -m experiments.train_dmc --resume $(ARGS)
 
 test: $(ALL) ## Run the tests
 	$(BIN)/pytest -q $(ARGS)

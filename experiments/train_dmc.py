@@ -25,10 +25,9 @@ from tqdm import tqdm
 import agents
 from agents import features
 from agents.neural import NeuralAgent, ValueNetwork, describe
-from experiments.evaluation import evaluate
-from experiments.options import parse_options
+from experiments import evaluate, evaluation
+from experiments.options import make_game, parse_options
 from experiments.runs import Run
-from poison_env import make
 from poison_env.core import chance
 from poison_env.core.choice import best_legal, uniform_legal
 from poison_env.core.errors import PoisonEnvError
@@ -125,7 +124,7 @@ def learn(
     for part in torch.from_numpy(order).split(minibatch):
         loss = loss_of(network(inputs[part].to(device)), outputs[part].to(device), returns[part].to(device))
         optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves this method untyped
+        loss.backward()
         optimizer.step()
         losses.append(loss.item())
     return float(np.mean(losses))
@@ -140,7 +139,7 @@ def main(config: Config, *, path: Path, resume: bool = False) -> Path:
     """
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
-    game = make(config.game, **parse_options(config.options), reward=config.reward)
+    game = make_game(config.game, {**parse_options(config.options), "reward": config.reward})
     encoder = features.for_game(game)
     network = ValueNetwork(encoder.size, game.num_actions, config.hidden).to(config.device)
     optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate)
@@ -206,7 +205,7 @@ def train_once(
 def quick_look(config: Config, game: Game[Any], agent: NeuralAgent) -> dict[str, float]:
     """Return the agent's points less the others' mean at each table of `config.opponents`, on a few deals."""
     tables = {name: agents.load(name) for name in config.opponents}
-    found = evaluate(game, {"policy": agent}, tables, deals=config.evaluation_deals, seed=config.seed)
+    found = evaluation.evaluate(game, {"policy": agent}, tables, deals=config.evaluation_deals, seed=config.seed)
     return {f"against_{match_up.table}": float(match_up.per_deal("diff").mean()) for match_up in found}
 
 
@@ -228,13 +227,21 @@ def command(
         deals: how many deals the final evaluation plays, each with the policy in every seat; 0 for none.
     """
     try:
-        seats = make(config.game, **parse_options(config.options)).num_seats
-        path = main(config, path=runs / (name or f"dmc-{config.game}-{seats}-seats-seed-{config.seed}"), resume=resume)
-    except (PoisonEnvError, FileExistsError, TypeError) as error:
+        seats = make_game(config.game, parse_options(config.options)).num_seats
+        path = main(config, path=runs / (name or f"{config.game}-{seats}p-dmc-{config.seed}"), resume=resume)
+    except (PoisonEnvError, FileExistsError) as error:
         raise SystemExit(f"train_dmc: {error}") from error
     print(f"The policy is in {path}: agents.load({str(path)!r})")
     if deals:
-        pass
+        report = evaluate.Config(
+            candidates=(str(path),),
+            tables=config.opponents,
+            game=config.game,
+            options=config.options,
+            deals=deals,
+            out=path / "evaluation",
+        )
+        evaluate.main(report)
 
 
 if __name__ == "__main__":

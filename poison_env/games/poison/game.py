@@ -17,7 +17,7 @@ from poison_env.core.chance import KeyArray
 from poison_env.core.errors import IllegalActionError, OptionError, PositionError
 from poison_env.core.layout import Observation
 from poison_env.core.protocol import BoolArray, FloatArray, IntArray, State, check_actions
-from poison_env.games.poison import layouts, tables, text
+from poison_env.games.poison import drawing, layouts, tables, text
 from poison_env.games.poison.deck import CLASSES, LIMIT, Kind, parse_deck
 from poison_env.games.poison.tables import CAULDRONS
 
@@ -557,6 +557,19 @@ class Poison:
     def text(self, state: PoisonState, row: int = 0, seat: int | None = None) -> str:
         """Return a position as a table; with `seat`, only what that seat may see."""
         return text.table(self, state, row, seat)
+
+    def drawing(
+        self,
+        state: PoisonState,
+        row: int = 0,
+        seat: int | None = None,
+        *,
+        action: int | None = None,
+        values: npt.ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+    ) -> str:
+        """Return a position as SVG; see `draw.svg`."""
+        return drawing.picture(self, state, row, seat, action, values, names)
 
     def position(
         self,

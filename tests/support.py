@@ -136,3 +136,12 @@ def arrays(state: State) -> dict[str, npt.NDArray[Any]]:
 
 def shares_memory(one: Sequence[npt.NDArray[Any]], other: Sequence[npt.NDArray[Any]]) -> bool:
     return any(np.shares_memory(a, b) for a in one for b in other)
+
+
+def chi_square_z(observed: npt.NDArray[Any], weights: npt.NDArray[Any]) -> float:
+    """Return Pearson's statistic of counts under those probabilities as a normal score, as Wilson and Hilferty."""
+    expected = weights * observed.sum()
+    assert expected.min() > 5, "too few draws for a chi-square test"
+    statistic, freedom = ((observed - expected) ** 2 / expected).sum(), len(observed) - 1
+    spread = 2 / (9 * freedom)
+    return float(((statistic / freedom) ** (1 / 3) - (1 - spread)) / spread**0.5)

@@ -5,7 +5,7 @@ pseudorandom number generators", OOPSLA 2014); its state is hashed from the seed
 order and no memory. Nothing here reads or writes a global random state.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ def as_keys(values: Any) -> KeyArray:
         if array.dtype.kind == "i" and array.size and int(array.min()) < 0:
             raise ValueError(f"seeds: expected integers in [0, 2**64), got {int(array.min())}")
         return np.atleast_1d(array).astype(np.uint64)
-    listed = [values] if isinstance(values, int | np.integer) else list(values)
+    listed = list(values) if isinstance(values, Iterable) else [values]
     for value in listed:
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= int(value) < 2**64:
             raise ValueError(f"seeds: expected integers in [0, 2**64), got {value!r}")

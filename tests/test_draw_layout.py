@@ -1,0 +1,141 @@
+"""Nothing in a picture is cut off, lies over anything else, or hangs on telling colours apart."""
+
+import functools
+import itertools
+from collections.abc import Iterator
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from poison_env import draw
+from poison_env.games.poison import Poison
+from poison_env.games.poison.drawing import SHADES
+from tests.support import ALL_KINDS, LARGEST, OPTION_SETS, at_random_depths, many_keys
+
+textpath = pytest.importorskip("matplotlib.textpath")  # measures text in the font of the pictures
+font_manager = pytest.importorskip("matplotlib.font_manager")
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+
+
+@functools.cache
+def ink(content: str, size: float, weight: str) -> Box:
+    """Measure a text in DejaVu Sans, from its start on the base line."""
+    if not content.strip():
+        return 0.0, 0.0, 0.0, 0.0
+    font = font_manager.FontProperties(family="DejaVu Sans", weight=weight)
+    extents = textpath.TextPath((0, 0), content, size=size, prop=font).get_extents()
+    return float(extents.x0), -float(extents.y1), float(extents.x1), -float(extents.y0)
+
+
+def boxes(picture: str) -> Iterator[tuple[str, Box]]:
+    """Return each text with the box of its ink."""
+    for element in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}text"):
+        x, y, size = (float(element.get(name) or 0) for name in ("x", "y", "font-size"))
+        left, top, right, bottom = ink(element.text or "", size, element.get("font-weight") or "normal")
+        x -= {"start": 0.0, "middle": right / 2, "end": right}[element.get("text-anchor") or "start"]
+        yield element.text or "", (x + left, y + top, x + right, y + bottom)
+
+
+def check(picture: str) -> None:
+    root = ElementTree.fromstring(picture)
+    width, height = float(root.get("width") or 0), float(root.get("height") or 0)
+    for element in root.iter("{http://www.w3.org/2000/svg}rect"):
+        x, y, w, h = (float(element.get(name) or 0) for name in ("x", "y", "width", "height"))
+        assert 0 <= x <= x + w <= width
+        assert 0 <= y <= y + h <= height
+    texts = list(boxes(picture))
+    for content, (left, top, right, bottom) in texts:
+        assert 4 < left <= right < width - 4, content
+        assert 4 < top <= bottom < height - 4, content
+    lefts, tops, rights, bottoms = np.array([box for _, box in texts]).T
+    over = (lefts[:, None] < rights) & (lefts < rights[:, None]) & (tops[:, None] < bottoms) & (tops < bottoms[:, None])
+    np.fill_diagonal(over, False)
+    assert not over.any(), [(texts[a][0], texts[b][0]) for a, b in np.argwhere(over)]
+
+
+TABLES: dict[str, dict[str, Any]] = OPTION_SETS | {
+    "two seats, all kinds": {"num_seats": 2, "deck": ALL_KINDS, "num_rounds": 1},
+    "many cards": {"num_seats": 3, "deck": LARGEST, "num_rounds": 1},
+    "many cards, two seats": {"num_seats": 2, "deck": LARGEST, "deal": "all", "num_rounds": 1},
+    "many kinds and cards": {
+        "num_seats": 2,
+        "deck": " ".join(f"{letter}{value}x13" for letter in "RBPG" for value in range(1, 14)),
+        "num_rounds": 1,
+    },
+    "full cauldrons": {"num_seats": 4, "deck": "R1x60 B1x60 P1x60 G1x60", "num_rounds": 1},
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_nothing_is_cut_off_and_no_text_lies_over_another(name: str) -> None:
+    game = Poison(**TABLES[name])
+    state = at_random_depths(game, many_keys(6, 5))
+    names = ["Wilhelmina-Maximiliane"] * game.num_seats
+    for row in range(len(state)):
+        legal = np.flatnonzero(game.action_mask(state)[row])
+        action = int(legal[-1]) if len(legal) else None
+        values = np.linspace(-9.99, 9.99, game.num_actions) * 10 ** (row % 4 - 1)
+        check(draw.svg(game, state, row))
+        check(draw.svg(game, state, row, row % game.num_seats))
+        check(draw.svg(game, state, row, action=action, values=values, names=names))
+
+
+def test_the_largest_numbers_fit() -> None:
+    game = Poison(num_seats=3, deck="R1x13 B1x200 G1x400 P13x20", num_rounds=20)
+    state = game.position(
+        hands=["B1x2", "B1x2", "P13 B1"],
+        cauldrons=["R1x13", "G1x13", "B1"],
+        taken=["B1x150 G1x300", "P13x12 G1x50", ""],
+        to_move=0,
+        round_number=19,
+        match_points=[31_000, 7, 0],
+    )
+    check(draw.svg(game, state))
+
+
+def test_an_overlap_would_be_seen() -> None:
+    picture = draw.svg(Poison(), Poison().deal(many_keys(1)))
+    with pytest.raises(AssertionError, match="player_0"):
+        check(picture.replace('x="176"', 'x="60"'))
+    with pytest.raises(AssertionError):
+        check(picture.replace('width="960" height', 'width="900" height', 1))
+
+
+# Linear RGB as seen without red, green or blue cones: Machado, Oliveira and Fernandes, "A physiologically-based model
+# for simulation of color vision deficiency", IEEE TVCG 2009, table 1, severity 1.
+SIGHT = {
+    "usual": np.eye(3),
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+WHITE = XYZ.sum(axis=1)
+
+
+def linear(colour: str) -> Any:
+    channels = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb: Any) -> Any:
+    """Return CIE L*a*b* of linear RGB."""
+    ratio = XYZ @ np.clip(rgb, 0, 1) / WHITE
+    x, y, z = np.where(ratio > 0.008856, np.cbrt(ratio), 7.787 * ratio + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+def test_card_colours_differ_for_every_kind_of_colour_vision(sight: str) -> None:
+    seen = {name: lab(np.array(SIGHT[sight]) @ linear(shade)) for name, shade in SHADES.items()}
+    for first, second in itertools.combinations(seen, 2):
+        assert np.linalg.norm(seen[first] - seen[second]) > 20, (first, second)  # ten times what is just noticeable
+
+
+def test_white_letters_are_legible_on_card_colours() -> None:
+    for name, shade in SHADES.items():
+        luminance = float(XYZ[1] @ linear(shade))
+        assert 1.05 / (luminance + 0.05) >= 4.5, name  # WCAG 2.1, success criterion 1.4.3

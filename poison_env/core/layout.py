@@ -85,14 +85,18 @@ class ObservationLayout:
         if values.keys() != self.slices.keys():
             raise UnknownNameError(f"expected exactly the sections {', '.join(self.slices)}; got {', '.join(values)}")
         size = len(next(iter(values.values())))
-        blocks = [np.ascontiguousarray(values[s.name], dtype=np.int16).reshape(size, s.size) for s in self.sections]
+        blocks = [values[name].reshape(size, width) for name, width in self._widths]
         if size < _FEW_ROWS:
-            return np.concatenate(blocks, axis=1)
+            return np.concatenate(blocks, axis=1, dtype=np.int16, casting="unsafe")
         encoded = np.empty((size, self.size), np.int16)
         records = encoded.view(self._record_type)[:, 0]
-        for section, block in zip(self.sections, blocks, strict=True):
-            records[section.name] = block.view(f"V{2 * section.size}")[:, 0]
+        for (name, width), block in zip(self._widths, blocks, strict=True):
+            records[name] = np.ascontiguousarray(block, dtype=np.int16).view(f"V{2 * width}")[:, 0]
         return encoded
+
+    @cached_property
+    def _widths(self) -> tuple[tuple[str, int], ...]:
+        return tuple((section.name, section.size) for section in self.sections)
 
     @cached_property
     def _record_type(self) -> np.dtype[np.void]:

@@ -17,7 +17,7 @@ from poison_env.core.chance import KeyArray
 from poison_env.core.errors import IllegalActionError, OptionError, PositionError
 from poison_env.core.layout import Observation
 from poison_env.core.protocol import BoolArray, FloatArray, IntArray, State, check_actions
-from poison_env.games.poison import drawing, layouts, tables, text
+from poison_env.games.poison import drawing, layouts, single, tables, text
 from poison_env.games.poison.deck import CLASSES, LIMIT, Kind, parse_deck
 from poison_env.games.poison.tables import CAULDRONS
 
@@ -285,6 +285,8 @@ class Poison:
     def action_mask(self, state: PoisonState) -> BoolArray:
         """Return legal actions, (B, A); action = 3 * kind + cauldron. All False where done."""
         size = len(state)
+        if size == 1 and not state.done[0]:
+            return single.action_mask(self._tables, state)
         movers = np.arange(size) * self.num_seats + state.to_move
         held = state.hands.reshape(-1, self.num_kinds).take(movers, axis=0) > 0
         if (
@@ -323,6 +325,8 @@ class Poison:
         else:
             chosen = check_actions(actions, state, self.num_actions)
             rows = np.arange(size)
+            if size == 1 and single.play(self._tables, state, chosen.item()):
+                return rewards if state.cards_left[0] else self._score_round(state, rows)
         mover = state.to_move[live]
         kind, cauldron = self.kind_of.take(chosen), self.cauldron_of.take(chosen)
         movers = rows * seats + mover

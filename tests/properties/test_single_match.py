@@ -1,0 +1,57 @@
+"""A match alone, in a batch of one, takes a shorter way through the code; it must be the same match."""
+
+import numpy as np
+import pytest
+
+from poison_env.core.errors import IllegalActionError
+from poison_env.games.poison import Poison
+from tests.support import OPTION_SETS, many_keys, random_actions
+
+every_option_set = pytest.mark.parametrize("name", OPTION_SETS)
+ROWS = 3
+EVERY = 9  # moves between two looks at all that is illegal
+
+
+@every_option_set
+def test_each_row_of_a_batch_is_the_match_played_alone(name: str) -> None:
+    game = Poison(**OPTION_SETS[name])
+    batch = game.deal(many_keys(ROWS, 7))
+    alone = [batch[row] for row in range(ROWS)]
+    while not batch.done.all():
+        mask, seen, actions = game.action_mask(batch), game.observe(batch, batch.to_move), random_actions(game, batch)
+        for row, match in enumerate(alone):
+            assert mask[row].tolist() == game.action_mask(match)[0].tolist()
+            assert seen[row].tolist() == game.observe(match, match.to_move)[0].tolist()
+        paid = game.step(batch, actions)
+        for row, match in enumerate(alone):
+            assert paid[row].tolist() == game.step(match, actions[row : row + 1])[0].tolist()
+            assert batch[row].equals(match)
+
+
+@every_option_set
+def test_an_illegal_action_is_refused_alone_as_in_a_batch(name: str) -> None:
+    game = Poison(**OPTION_SETS[name])
+    match = game.deal(many_keys(1, 8))
+    while not match.done[0]:
+        before, pair = match.copy(), match[[0, 0]]
+        illegal = np.flatnonzero(~game.action_mask(match)[0]) if match.moves[0] % EVERY == 0 else []
+        for action in illegal:
+            with pytest.raises(IllegalActionError) as alone:
+                game.step(match, np.array([action]))
+            with pytest.raises(IllegalActionError) as together:
+                game.step(pair, np.array([action, action]))
+            assert str(together.value) == str(alone.value)
+        assert match.equals(before)
+        game.step(match, random_actions(game, match))
+
+
+@every_option_set
+def test_a_match_that_is_over_stays_as_it_is(name: str) -> None:
+    game = Poison(**OPTION_SETS[name])
+    match = game.deal(many_keys(1, 9))
+    while not match.done[0]:
+        game.step(match, random_actions(game, match))
+    before = match.copy()
+    assert not game.action_mask(match).any()
+    assert game.step(match, np.array([0])).tolist() == [[0.0] * game.num_seats]
+    assert match.equals(before)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from poison_env.core import chance
 from poison_env.core.chance import KeyArray
 from poison_env.core.errors import IllegalActionError
-from poison_env.core.protocol import Agent, FloatArray, Game, HasMemory, IntArray, decisions
+from poison_env.core.protocol import Agent, Decisions, FloatArray, Game, HasMemory, IntArray, decisions
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +76,7 @@ def play(
         for index in np.unique(players):
             rows = live[players == index]
             question = decisions(game, state, rows, seed, matches=matches, first=~asked[rows, state.to_move[rows]])
-            actions[rows] = _legal(
-                agents[index].act(question), question.action_mask, rows, question.seats, agents[index]
-            )
+            actions[rows] = legal_choice(agents[index].act(question), question, agents[index])
         asked[live, state.to_move[live]] = True
         if recorder is not None:
             recorder.before_step(game, state, actions)
@@ -88,17 +86,20 @@ def play(
     )
 
 
-def _legal(chosen: IntArray, mask: npt.NDArray[np.bool_], rows: IntArray, seats: IntArray, agent: Agent) -> IntArray:
+def legal_choice(chosen: IntArray, question: Decisions, agent: Agent) -> IntArray:
+    """Return an agent's answer to a question after checking it.
+
+    Raises:
+        IllegalActionError: it is not a legal action for each decision; the message names agent, row and seat.
+    """
     given = np.asarray(chosen)
-    if given.shape != rows.shape or given.dtype.kind not in "iu":
-        raise IllegalActionError(
-            f"{agent!r}: expected integer actions of shape {rows.shape}, got {given.dtype} of shape {given.shape}"
-        )
-    inside = (given >= 0) & (given < mask.shape[1])
-    legal = inside & mask[np.arange(len(rows)), np.where(inside, given, 0)]
+    if given.shape != question.rows.shape or given.dtype.kind not in "iu":
+        expected = f"expected integer actions of shape {question.rows.shape}"
+        raise IllegalActionError(f"{agent!r}: {expected}, got {given.dtype} of shape {given.shape}")
+    inside = (given >= 0) & (given < question.action_mask.shape[1])
+    legal = inside & question.action_mask[np.arange(len(given)), np.where(inside, given, 0)]
     if not legal.all():
         wrong = int(np.argmin(legal))
-        raise IllegalActionError(
-            f"{agent!r}: row {rows[wrong]}: seat {seats[wrong]} chose the illegal action {given[wrong]}"
-        )
+        where = f"row {question.rows[wrong]}: seat {question.seats[wrong]}"
+        raise IllegalActionError(f"{agent!r}: {where} chose the illegal action {given[wrong]}")
     return given

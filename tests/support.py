@@ -68,15 +68,19 @@ def action(game: Poison, label: str) -> int:
 
 
 def labels(game: Poison, state: PoisonState, row: int = 0) -> set[str]:
-    """Return the legal moves of a row as text."""
-    return {game.action_label(a) for a in np.flatnonzero(game.action_mask(state)[row])}
+    """Return the legal moves of a row as text, alone and in a batch."""
+    alone, batch = game.action_mask(state[row])[0], game.action_mask(state[[row, row]])[1]
+    np.testing.assert_array_equal(alone, batch)
+    return {game.action_label(a) for a in np.flatnonzero(alone)}
 
 
 def push(game: Poison, state: PoisonState, *moves: str) -> npt.NDArray[np.float64]:
-    """Play moves written as `R7>2` in every row, in place; return the rewards of the last one, (B, P)."""
-    paid = np.zeros((len(state), game.num_seats))
+    """Play moves written as `R7>2` in one match, in place, and in a batch; return the last one's rewards, (1, P)."""
+    paid, batch = np.zeros((1, game.num_seats)), state[[0, 0, 0]]
     for move in moves:
-        paid = game.step(state, np.full(len(state), action(game, move)))
+        paid = game.step(state, np.array([action(game, move)]))
+        np.testing.assert_array_equal(paid, game.step(batch, np.full(3, action(game, move)))[[1]])
+        assert batch[1].equals(state)
     return paid
 
 

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from poison_env.core.chance import KeyArray, below
 from poison_env.core.protocol import BoolArray
 
+_FEW_ROWS = 256  # below, one call counts for more than the bytes it moves
 _NTH_BIT = np.zeros((256, 8), np.int64)  # [byte, n]: place of the n-th set bit, lowest first
 for _byte in range(256):
     _set = [place for place in range(8) if _byte >> place & 1]
@@ -17,6 +18,10 @@ for _byte in range(256):
 def uniform_legal(action_mask: BoolArray, words: KeyArray) -> npt.NDArray[np.int64]:
     """Choose a legal action uniformly for each row, (N,), from masks (N, A) and a random word each; 0 without any."""
     size, actions = action_mask.shape
+    if size < _FEW_ROWS:
+        upto = np.add.accumulate(action_mask, axis=1, dtype=np.int64)
+        result: npt.NDArray[np.int64] = (upto > below(words, upto[:, -1])[:, None]).argmax(axis=1)
+        return result
     groups = -(-actions // 8)
     if actions % 8:
         action_mask = np.concatenate([action_mask, np.zeros((size, -actions % 8), bool)], axis=1)

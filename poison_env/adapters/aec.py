@@ -155,8 +155,6 @@ class MatchEnv(AECEnv[str, Any, Any]):
             self._was_dead_step(None)
         else:
             self._play(state, agent, _whole_number(agent, action))
-        if self.render_mode == "human":
-            self.render()
 
     def _play(self, state: State, agent: str, action: int) -> None:
         if not 0 <= action < self.game.num_actions:
@@ -182,6 +180,8 @@ class MatchEnv(AECEnv[str, Any, Any]):
             self._mask = self.game.action_mask(state)[0].astype(np.int8)
             self.agent_selection = self.possible_agents[state.to_move[0]]
         self.infos = {agent: {"action_mask": self._mask_of(agent)} for agent in self.agents}
+        if self.render_mode == "human":
+            self.render()
 
     def _mask_of(self, agent: str) -> Mask:
         return (self._mask if agent == self.agent_selection else self._no_action).copy()

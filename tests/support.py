@@ -133,6 +133,11 @@ def at_random_depths(game: Poison, seeds: chance.KeyArray, salt: int = 0) -> Poi
     return stopped
 
 
+def every_seat(game: Poison, state: PoisonState) -> tuple[PoisonState, npt.NDArray[np.int64]]:
+    """Return the rows once for each seat, and the seats."""
+    return state[np.repeat(np.arange(len(state)), game.num_seats)], np.tile(np.arange(game.num_seats), len(state))
+
+
 def arrays(state: State) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of a state by name: the very arrays, not copies."""
     return {field.name: getattr(state, field.name) for field in fields(state)}

@@ -30,18 +30,17 @@ def uniform_legal(action_mask: BoolArray, words: KeyArray) -> npt.NDArray[np.int
 
     # The n-th legal action is in the group before which at most n are counted; narrow numbers and one row per group
     # keep this fast.
-    counted = np.zeros((groups + 1, size), np.int16)
+    narrow = np.uint8 if actions < 256 else np.uint16
+    counted = np.zeros((groups + 1, size), narrow)
     for group, count in enumerate(np.bitwise_count(columns)):
         np.add(counted[group], count, out=counted[group + 1])
-    nth = below(words, counted[-1]).astype(np.int16)
+    nth = below(words, counted[-1]).astype(narrow)
     # The second condition holds always, but in rows where nothing is legal.
     passed = (counted[1:-1] <= nth) & (counted[1:-1] < counted[-1])
-    group_of = np.add.reduce(passed, axis=0, dtype=np.int64)
+    group_of = np.add.reduce(passed, axis=0, dtype=narrow).astype(np.int64)
     place = group_of * size + np.arange(size)
-    nth -= counted.reshape(-1).take(place)
-    chosen: npt.NDArray[np.int64] = group_of * 8 + _NTH_BIT.reshape(-1).take(
-        columns.reshape(-1).take(place) * np.int64(8) + nth
-    )
+    bit = np.int64(8) * columns.reshape(-1).take(place) + (nth - counted.reshape(-1).take(place))
+    chosen: npt.NDArray[np.int64] = group_of * 8 + _NTH_BIT.reshape(-1).take(bit)
     return chosen
 
 

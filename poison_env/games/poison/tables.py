@@ -7,7 +7,6 @@ three cauldrons alone: 64 codes.
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,9 +34,7 @@ class Tables:
         np.int64
     ]  # (K * C,) what is taken there, four int16 counts by class in one word; 0 without an overflow
     allowed: npt.NDArray[np.bool_]  # (64, A) legal by colour
-    masks: npt.NDArray[
-        np.uint64
-    ]  # (groups * 64 * 256, 3) 24 mask bytes for each group of eight kinds, code and set of held kinds
+    allowed_words: npt.NDArray[np.uint64]  # (64, 3 * groups) the same, each eight kinds in three words of mask bytes
     kind_of: npt.NDArray[np.int64]  # (A,)
     cauldron_of: npt.NDArray[np.int64]  # (A,)
 
@@ -83,7 +80,7 @@ def build(deck_text: str, colour_rule: str) -> Tables:
         after=np.ascontiguousarray(np.array(after, dtype=np.int64).T).ravel(),
         piles=np.where(overflows, packed[None, :], 0).ravel(),
         allowed=allowed,
-        masks=_masks(allowed, kinds),
+        allowed_words=_in_words(allowed.reshape(CODES, kinds, CAULDRONS)),
         kind_of=np.repeat(np.arange(kinds), CAULDRONS),
         cauldron_of=np.tile(np.arange(CAULDRONS), kinds),
     )
@@ -112,13 +109,13 @@ def _allowed(deck: Deck, fixed: bool) -> npt.NDArray[np.bool_]:
     return allowed.reshape(CODES, -1)
 
 
-def _masks(allowed: npt.NDArray[np.bool_], kinds: int) -> npt.NDArray[np.uint64]:
-    """Return mask bytes for eight kinds at a time, at (group * 64 + code) * 256 + bits of the held kinds."""
-    groups = -(-kinds // _PACK)
-    padded = np.zeros((CODES, groups * _PACK, CAULDRONS), dtype=bool)
-    padded[:, :kinds] = allowed.reshape(CODES, kinds, CAULDRONS)
-    held: npt.NDArray[Any] = (
-        np.arange(256)[:, None] >> np.arange(_PACK)
-    ) & 1 > 0  # (256, 8), bit k = kind k of the group
-    blocks = padded.reshape(CODES, groups, 1, _PACK, CAULDRONS).transpose(1, 0, 2, 3, 4) & held[:, :, None]
-    return np.ascontiguousarray(blocks).view(np.uint8).reshape(-1, 24).view(np.uint64)
+def _in_words(masks: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
+    """Return masks (n, kinds, 3) as words (n, 3 * groups): 24 bytes for each eight kinds, filled up with False."""
+    size, kinds, _ = masks.shape
+    filled = np.zeros((size, -(-kinds // _PACK) * _PACK, CAULDRONS), dtype=bool)
+    filled[:, :kinds] = masks
+    return filled.view(np.uint8).reshape(size, -1).view(np.uint64)
+
+
+_HELD = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").view(np.bool_)
+HELD_WORDS = _in_words(np.repeat(_HELD[:, :, None], CAULDRONS, axis=2))  # (256, 3) by the bits of the held kinds

@@ -48,7 +48,7 @@ class Config:
     )  # name=value; a round's points do not depend on other rounds
     reward: str = "relative"  # what is learned: own less the mean of the others
     seed: int = 0
-    iterations: int = 100
+    iterations: int = 80
     matches: int = 1024  # played side by side in an iteration
     minibatch: int = 2048  # decisions
     hidden: tuple[int, ...] = (256, 256)

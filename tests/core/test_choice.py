@@ -8,7 +8,7 @@ from poison_env.core.choice import best_legal, uniform_legal
 from tests.support import chi_square_z, many_keys
 
 
-@pytest.mark.parametrize("width", range(1, 201))
+@pytest.mark.parametrize("width", [*range(1, 201), 255, 256, 257, 1000])
 def test_a_chosen_action_is_legal_at_every_width(width: int) -> None:
     mask = chance.below(chance.bits(many_keys(300, seed=width), 1, width), 100) < 15
     mask[np.arange(300), np.arange(300) % width] = True
@@ -28,12 +28,19 @@ def test_every_legal_action_is_equally_likely(width: int) -> None:
         assert abs(chi_square_z(counts[mask], np.full(mask.sum(), 1 / mask.sum()))) < 4
 
 
-@pytest.mark.parametrize("width", [1, 8, 48, 200])
+@pytest.mark.parametrize("width", [1, 8, 48, 200, 300])
 def test_a_single_legal_action_is_chosen(width: int) -> None:
     for action in range(width):
         mask = np.zeros((2, width), bool)
         mask[:, action] = True
         assert uniform_legal(mask, many_keys(2)).tolist() == [action] * 2
+
+
+@pytest.mark.parametrize("width", [8, 200, 254, 255, 256, 257, 600])
+def test_every_action_is_reached_when_all_are_legal(width: int) -> None:
+    words = (np.arange(width, dtype=np.uint64) << np.uint64(32)) // np.uint64(width) << np.uint64(32)
+    middle = words + np.uint64(2**31 // width << 32)
+    assert uniform_legal(np.ones((width, width), bool), middle).tolist() == list(range(width))
 
 
 def test_the_lowest_and_highest_word_choose_the_first_and_last_action() -> None:

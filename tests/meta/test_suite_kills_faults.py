@@ -75,11 +75,11 @@ FAULTS: dict[str, Fault] = {
     "fourteen does not overflow": Fault(
         "tables.py", "+ deck.values[:, None] > LIMIT", "+ deck.values[:, None] > LIMIT + 1"
     ),
-    "thirteen counts as an overflow": Fault("game.py", "> LIMIT  # (B,", ">= LIMIT  # (B,"),
+    "thirteen counts as an overflow": Fault("game.py", "totals > LIMIT -", "totals >= LIMIT -"),
     "cards are taken by the seat before": Fault(
         "game.py",
-        "state.taken.view(np.int64).reshape(-1)[movers] +=",
-        "state.taken.view(np.int64).reshape(-1)[movers - 1] +=",
+        "taken[movers] = taken.take(movers) +",
+        "taken[movers - 1] = taken.take(movers - 1) +",
     ),
     "cards are taken by the seat before, in a match alone": Fault(
         "single.py", "state.taken.view(np.int64)[0, mover] +=", "state.taken.view(np.int64)[0, mover - 1] +="
@@ -171,7 +171,7 @@ FAULTS: dict[str, Fault] = {
         "game.py", 'state.events.copy() if self.recall == "perfect" else', "state.events.copy() if True else"
     ),
     "hand sizes are wrong in the last lap": Fault("game.py", "(left + num_seats - 1 - ahead)", "(left + ahead)"),
-    "events name no seat": Fault("game.py", "= mover * self.num_actions + chosen", "= chosen"),
+    "events name no seat": Fault("game.py", "mover * self.num_actions + chosen", "chosen"),
     "the end of a round is told too late": Fault("game.py", "state.cards_left == 1", "state.cards_left == 0"),
     # worlds
     "worlds have the true hands": Fault("game.py", "        world.hands[:] = drawn[:, :number]\n", ""),

@@ -95,14 +95,18 @@ def test_a_finished_agent_takes_no_step_but_none(action):
 
 
 def test_the_match_goes_on_after_a_refused_action_as_if_nothing_had_been():
-    env, undisturbed = started(num_rounds=1), started(num_rounds=1)
+    env, undisturbed = (started(num_seats=2, num_rounds=2) for _ in range(2))
+    paid_amid_the_match = 0.0
     for episode in range(2):
         while env.agents:
-            for wrong in (-1, 48, "x", 1.5, *np.flatnonzero(env.infos[env.agent_selection]["action_mask"] == 0)[:2]):
+            mask = env.infos[env.agent_selection]["action_mask"]
+            for wrong in (-1, len(mask), "x", 1.5, *np.flatnonzero(mask == 0)[:2]):
                 with pytest.raises(PoisonEnvError):
                     env.step(wrong)
+                assert everything(env) == everything(undisturbed)
+            paid_amid_the_match += abs(env._cumulative_rewards[env.agent_selection]) * mask.any()
             advance(env, 1, salt=episode)
             advance(undisturbed, 1, salt=episode)
-            assert everything(env) == everything(undisturbed)
         env.reset()
         undisturbed.reset()
+    assert paid_amid_the_match > 0

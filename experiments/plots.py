@@ -1,7 +1,8 @@
 """Pictures of results, as PNG and SVG; colours that people with colour blindness can tell apart."""
 
 import io
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from experiments.evaluation import Summary
 from experiments.intervals import Estimate
 from poison_env.core.files import write_whole
 
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#666666"  # of the palette of Okabe and Ito
+BLUE, SKY, ORANGE, GREY = "#0072B2", "#56B4E9", "#D55E00", "#666666"  # of the palette of Okabe and Ito
 _STYLE: Any = {"svg.hashsalt": "poison_env", "svg.fonttype": "none", "font.size": 10}
 LONGEST_NAME = 28
 _INCH_A_CHARACTER = 0.078  # of the usual letter at that size
@@ -125,6 +126,43 @@ def cross_table(summaries: Sequence[Summary], *, points_sign: int, title: str, u
         ):
             height_of_line = 1 - (0.25 + 0.24 * line) / size[1]
             figure.text(0.1 / size[0], height_of_line, text, fontsize=8.5 if line else 11, va="center")
+    return figure
+
+
+def speeds(report: Mapping[str, Any]) -> Figure:
+    """Draw a benchmark's moves per second of processor time as bars: the best of the repeats, a tick at the median."""
+    found = report["speeds"]
+    names = list(dict.fromkeys(speed["name"] for speed in found))
+    colours = dict(zip(names, (BLUE, SKY, ORANGE), strict=False))
+    labels = [f"{speed['name']}, batch {speed['batch']:,}" for speed in found]
+    left = 0.4 + _INCH_A_CHARACTER * max(map(len, labels))
+    size = (left + 5.6, 1.6 + 0.3 * len(found))
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=size)
+        axes = figure.add_axes((left / size[0], 0.6 / size[1], 4.3 / size[0], 1 - 1.4 / size[1]))
+        for height, speed in enumerate(found):
+            best, middle = speed["cpu"]["best"], speed["cpu"]["median"]
+            axes.barh(height, best, height=0.7, color=colours[speed["name"]])
+            axes.plot([middle, middle], [height - 0.35, height + 0.35], color="black", linewidth=1.5)
+            text = f"{best / 1e6:.1f} million" if best >= 1e6 else f"{best / 1e3:.1f} thousand"
+            axes.text(1.02, height, text, transform=axes.get_yaxis_transform(), va="center", fontsize=9)
+        axes.set_xscale("log")
+        slowest = min(speed["cpu"]["median"] for speed in found)
+        axes.set_xlim(10.0 ** math.floor(math.log10(slowest)))
+        axes.set_yticks(range(len(found)), labels)
+        axes.set_ylim(len(found) - 0.4, -0.6)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x", color="0.9")
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.set_xlabel("moves per second of processor time")
+        about, config = report["manifest"], report["config"]
+        heading = f"{config['game']} · {' '.join(config['options'])}"
+        load = f"load {report['load']['before']:.1f} to {report['load']['after']:.1f}"
+        machine = f"{about['processor']}, numpy {about['versions']['numpy']}, {load}"
+        figure.text(0.1 / size[0], 1 - 0.25 / size[1], heading, fontsize=11, va="center")
+        text = f"{machine} · bar: best of {config['repeats']} repeats, tick: median"
+        figure.text(0.1 / size[0], 1 - 0.5 / size[1], text, fontsize=8.5, va="center")
     return figure
 
 

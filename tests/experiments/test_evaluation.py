@@ -65,6 +65,7 @@ def test_an_agent_differs_from_its_own_copies_by_exactly_zero_on_every_deal(name
     match_up = only({"one": agents.load(name)}, {"copies": agents.load(name)}, game, deals=40, seed=3)
     assert np.abs(match_up.columns["diff"]).max() > 0  # with the candidate in one seat there are differences
     assert match_up.per_deal("diff").tolist() == [0.0] * 40
+    assert match_up.per_deal("wins") == pytest.approx(np.full(40, 1 / seats))  # ties share a win
 
 
 def test_numbers_are_those_of_matches_played_one_by_one():

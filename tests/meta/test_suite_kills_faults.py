@@ -114,24 +114,26 @@ FAULTS: dict[str, Fault] = {
         "            hands[hand_at] = held - 1\n            self._refuse(state, rows,",
     ),
     # turns and deals
-    "the turn passes to the right": Fault("game.py", "self._rotation[:, 1].copy()", "self._rotation[:, -1].copy()"),
+    "the turn passes to the right": Fault("options.py", "self._rotation[:, 1].copy()", "self._rotation[:, -1].copy()"),
     "the turn passes to the right in a match alone": Fault("single.py", "(mover + 1) %", "(mover - 1) %"),
     "the dealer does not change": Fault(
-        "game.py", "(state.dealer[rows] + state.round[rows] + 1)", "(state.dealer[rows] + 1)"
+        "dealing.py", "(state.dealer[rows] + state.round[rows] + 1)", "(state.dealer[rows] + 1)"
     ),
-    "the dealer begins": Fault("game.py", "+ state.round[rows] + 1)", "+ state.round[rows])"),
+    "the dealer begins": Fault("dealing.py", "+ state.round[rows] + 1)", "+ state.round[rows])"),
     "cards set aside go into the hands": Fault(
-        "game.py", 'self._hands = max(num_seats, PUBLISHED_HANDS) if self.rule_deal == "hands4" else', "self._hands ="
+        "options.py",
+        'self._hands = max(num_seats, PUBLISHED_HANDS) if self.rule_deal == "hands4" else',
+        "self._hands =",
     ),
     "an equal deal deals the excess": Fault(
-        "game.py", '(self.deck.size % num_seats if self.rule_deal == "equal" else 0)', "0"
+        "options.py", '(self.deck.size % num_seats if self.rule_deal == "equal" else 0)', "0"
     ),
     "every round has the deal of the first": Fault(
-        "game.py", "self.card_order(state.seeds[part], state.round[part])", "self.card_order(state.seeds[part])"
+        "dealing.py", "self.card_order(state.seeds[part], state.round[part])", "self.card_order(state.seeds[part])"
     ),
-    "deals are not uniform": Fault("game.py", "keys &= ~_KIND_BITS", "keys &= np.uint64(0x700)"),
-    "cards taken stay for the next round": Fault("game.py", "        state.taken[rows] = 0\n", ""),
-    "three players play three rounds": Fault("game.py", "max(num_seats, PUBLISHED_HANDS) if published else", ""),
+    "deals are not uniform": Fault("dealing.py", "keys &= ~_KIND_BITS", "keys &= np.uint64(0x700)"),
+    "cards taken stay for the next round": Fault("dealing.py", "        state.taken[rows] = 0\n", ""),
+    "three players play three rounds": Fault("options.py", "max(num_seats, PUBLISHED_HANDS) if published else", ""),
     # points and rewards
     "a tie gives a majority": Fault(
         "game.py", "(most.sum(axis=-2, keepdims=True) == 1)", "(most.sum(axis=-2, keepdims=True) >= 1)"
@@ -139,7 +141,7 @@ FAULTS: dict[str, Fault] = {
     "poison can be discarded": Fault("game.py", "        immune[..., POISON_CLASS] = False\n", ""),
     "poison is worth one": Fault("game.py", "POISON_POINTS = 3, 2", "POISON_POINTS = 3, 1"),
     "handicaps are forgotten": Fault(
-        "game.py", "np.tile(np.array(self.handicaps, np.int64)", "np.tile(np.zeros(seats, np.int64)"
+        "dealing.py", "np.tile(np.array(self.handicaps, np.int64)", "np.tile(np.zeros(seats, np.int64)"
     ),
     "points of earlier rounds are forgotten": Fault(
         "game.py", "state.totals[rows] += points", "state.totals[rows] = points"
@@ -162,27 +164,27 @@ FAULTS: dict[str, Fault] = {
         "game.py", "take(seat_rows + seats, axis=0)", "take(seat_rows + (seats + 1) % number, axis=0)"
     ),
     "a seat knows which cards are aside": Fault(
-        "game.py", '["unseen"] = state.unplayed - own', '["unseen"] = state.hands.sum(axis=1) - own'
+        "dealing.py", "return state.unplayed - own", "return state.hands.sum(axis=1) - own"
     ),
     "a seat without recall knows what was taken": Fault(
-        "game.py", "self.deck.counts - contents.sum(axis=1, dtype=np.int16) - own", "state.unplayed - own"
+        "dealing.py", "return self.deck.counts - boiling - own", "return state.unplayed - own"
     ),
     "a seat without recall knows the moves": Fault(
         "game.py", 'state.events.copy() if self.recall == "perfect" else', "state.events.copy() if True else"
     ),
-    "hand sizes are wrong in the last lap": Fault("game.py", "(left + num_seats - 1 - ahead)", "(left + ahead)"),
+    "hand sizes are wrong in the last lap": Fault("options.py", "(left + num_seats - 1 - ahead)", "(left + ahead)"),
     "events name no seat": Fault("game.py", "mover * self.num_actions + chosen", "chosen"),
     "the end of a round is told too late": Fault("game.py", "state.cards_left == 1", "state.cards_left == 0"),
     # worlds
-    "worlds have the true hands": Fault("game.py", "        world.hands[:] = drawn[:, :number]\n", ""),
-    "worlds have the true piles": Fault("game.py", "world.taken[:] = drawn[:, number:-1] @ by_class", "pass"),
-    "worlds have the true future": Fault("game.py", "world.seeds[:] = chance.fold(keys, _FUTURE)", "pass"),
+    "worlds have the true hands": Fault("dealing.py", "        world.hands[:] = drawn[:, :number]\n", ""),
+    "worlds have the true piles": Fault("dealing.py", "world.taken[:] = drawn[:, number:-1] @ by_class", "pass"),
+    "worlds have the true future": Fault("dealing.py", "world.seeds[:] = chance.fold(keys, _FUTURE)", "pass"),
     "worlds are not uniform": Fault(
-        "game.py",
+        "dealing.py",
         "chance.bits(keys, _DEAL, self.deck.size) & ~_KIND_BITS",
         "chance.bits(keys, _DEAL, self.deck.size) & np.uint64(0x700)",
     ),
-    "worlds are the batch itself": Fault("game.py", "world = state.copy()", "world = state"),
+    "worlds are the batch itself": Fault("dealing.py", "world = state.copy()", "world = state"),
     "what is handed out can be written to": Fault(
         "game.py", "return state.totals.copy()", "return state.totals"
     ),

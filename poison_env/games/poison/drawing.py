@@ -14,7 +14,8 @@ from poison_env.games.poison.tables import CAULDRONS
 
 if TYPE_CHECKING:  # the game imports this module
     from poison_env.core.protocol import IntArray
-    from poison_env.games.poison.game import Poison, PoisonState
+    from poison_env.games.poison.dealing import PoisonState
+    from poison_env.games.poison.game import Poison
 
 # Far apart for all kinds of colour vision, and dark enough for white letters; letters say the same.
 SHADES = dict(zip(CLASSES, ("#CA3712", "#0C3277", "#B03CC4", "#1D856B"), strict=True))

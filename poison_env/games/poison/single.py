@@ -1,19 +1,20 @@
-"""Moves of Poison in a batch of one: the batch's tables, read one number at a time.
+"""Poison in a batch of one: the batch's tables, read one number at a time.
 
 A move costs some eighty NumPy calls whatever the size of the batch. A single match, which is what most environments
 hold, does with plain look-ups in a quarter of the time. Anything out of the ordinary (a match that is over, an illegal
-action, the end of a round) is left to the batched code, and tests compare the two bit for bit.
+action, the end of a round, other kinds of recall) is left to the batched code, and tests compare the two bit for bit.
 """
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from poison_env.core.protocol import BoolArray
+from poison_env.core.layout import Observation
+from poison_env.core.protocol import BoolArray, IntArray
 from poison_env.games.poison.tables import CAULDRONS, Tables
 
 if TYPE_CHECKING:  # the game imports this module
-    from poison_env.games.poison.game import PoisonState
+    from poison_env.games.poison.dealing import PoisonState
 
 
 def action_mask(tables: Tables, state: "PoisonState") -> BoolArray:
@@ -45,6 +46,25 @@ def play(tables: Tables, state: "PoisonState", action: int) -> bool:
     state.cards_left[0] -= 1
     state.to_move[0] = (mover + 1) % state.hands.shape[1]
     return True
+
+
+def observe(
+    tables: Tables, state: "PoisonState", seat: int, clockwise: IntArray, hand_sizes: IntArray, colours: IntArray
+) -> Observation:
+    """Return what a seat of one match knows with perfect recall, (1, F): sections in the order of the layout."""
+    own, contents = state.hands[0, seat], state.cauldrons[0]
+    sections = (
+        own,
+        tables.contents.take(contents, axis=0).ravel(),
+        tables.totals.take(contents),
+        colours,
+        state.taken[0].take(clockwise, axis=0).ravel(),
+        hand_sizes,
+        state.totals[0].take(clockwise),
+        state.round,
+        state.unplayed[0] - own,
+    )
+    return np.concatenate(sections, dtype=np.int16, casting="unsafe")[None]
 
 
 def _colour_code(tables: Tables, state: "PoisonState") -> int:

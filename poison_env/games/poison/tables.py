@@ -27,12 +27,10 @@ class Tables:
     totals: npt.NDArray[np.int16]  # (C,)
     colours: npt.NDArray[np.int16]  # (C,) colour by content, NO_COLOUR without potions
     codes: npt.NDArray[np.int64]  # (3, C) what a content adds to the colour code; zeros with fixed colours
-    after: npt.NDArray[
-        np.int64
-    ]  # (K * C,) the content after playing kind k on content c, at k * C + c; -1 where no rule allows it
-    piles: npt.NDArray[
-        np.int64
-    ]  # (K * C,) what is taken there, four int16 counts by class in one word; 0 without an overflow
+    # At k * C + c: the content after playing kind k on content c; -1 where no rule allows it.
+    after: npt.NDArray[np.int64]  # (K * C,)
+    # There too: what is taken, four int16 counts by class in one word; 0 without an overflow.
+    piles: npt.NDArray[np.int64]  # (K * C,)
     allowed: npt.NDArray[np.bool_]  # (64, A) legal by colour
     allowed_words: npt.NDArray[np.uint64]  # (64, 3 * groups) the same, each eight kinds in three words of mask bytes
     kind_of: npt.NDArray[np.int64]  # (A,)

@@ -11,7 +11,8 @@ from poison_env.games.poison.tables import CAULDRONS
 
 if TYPE_CHECKING:  # the game imports this module
     from poison_env.core.protocol import IntArray
-    from poison_env.games.poison.game import Poison, PoisonState
+    from poison_env.games.poison.dealing import PoisonState
+    from poison_env.games.poison.game import Poison
 
 
 def colour_words(colours: "IntArray") -> str:

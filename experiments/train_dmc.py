@@ -10,6 +10,7 @@ goes on from its last checkpoint and ends with the same weights, bit for bit, as
 same machine and versions).
 """
 
+import json
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ from tqdm import tqdm
 import agents
 from agents import features
 from agents.neural import NeuralAgent, ValueNetwork, describe
-from experiments import evaluate, evaluation
+from experiments import evaluate, evaluation, plots
 from experiments.options import make_game, parse_options
 from experiments.runs import Run
 from poison_env.core import chance
@@ -209,6 +210,14 @@ def quick_look(config: Config, game: Game[Any], agent: NeuralAgent) -> dict[str,
     return {f"against_{match_up.table}": float(match_up.per_deal("diff").mean()) for match_up in found}
 
 
+def draw(config: Config, path: Path) -> None:
+    """Draw the learning curve of a run as learning.png and .svg in its directory."""
+    metrics = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    sign = make_game(config.game, parse_options(config.options)).points_sign
+    title = f"{path.name}: {config.game} {' '.join(config.options)}, seed {config.seed}"
+    plots.save(plots.learning_curve(metrics, points_sign=sign, title=title), path / "learning")
+
+
 def command(
     config: tyro.conf.OmitArgPrefixes[Config],
     *,
@@ -231,7 +240,8 @@ def command(
         path = main(config, path=runs / (name or f"{config.game}-{seats}p-dmc-{config.seed}"), resume=resume)
     except (PoisonEnvError, FileExistsError) as error:
         raise SystemExit(f"train_dmc: {error}") from error
-    print(f"The policy is in {path}: agents.load({str(path)!r})")
+    draw(config, path)
+    print(f"The policy is in {path}: agents.load({str(path)!r}). Its learning curve: {path / 'learning.png'}")
     if deals:
         report = evaluate.Config(
             candidates=(str(path),),

@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 import agents
 from agents import features
 from agents.neural import NeuralAgent, ValueNetwork, newest_checkpoint
-from experiments.train_dmc import Config, learn, loss_of, main, self_play
+from experiments.train_dmc import Config, draw, learn, loss_of, main, self_play
 from poison_env import make, play
 from poison_env.core import chance
 from poison_env.core.errors import CheckpointError
@@ -186,3 +186,13 @@ def test_a_minute_of_learning_beats_random_players_by_far(tmp_path):
     game = make("poison-v0", num_rounds=1)
     record = play(game, [agent, agents.load("random")], chance.fold(9, np.arange(400)), seating=[0, 1, 1, 1])
     assert record.points[:, 0].mean() < record.points[:, 1:].mean() - 2
+
+
+def test_the_learning_curve_is_drawn_from_what_was_logged(tmp_path):
+    run = main(TINY, path=tmp_path / "run")
+    draw(TINY, run)
+    drawn = (run / "learning.svg").read_text(encoding="utf-8")
+    assert all(
+        word in drawn for word in ("at a table of cautious", "at a table of greedy", "million decisions", "seed 3")
+    )
+    assert (run / "learning.png").stat().st_size > 10_000

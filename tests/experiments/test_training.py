@@ -109,7 +109,8 @@ def test_two_runs_with_one_seed_are_identical_and_another_seed_is_not(tmp_path):
 def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_weights(tmp_path):
     straight = main(TINY, path=tmp_path / "straight")
     command = [
-        sys.executable, "-m", "experiments.train_dmc", "--runs", str(tmp_path), "--name", "killed", "--resume", "--deals", "0",
+        sys.executable, "-m", "experiments.train_dmc", "--runs", str(tmp_path), "--name", "killed",
+        "--resume", "--deals", "0",
         "--iterations", "6", "--matches", "8", "--minibatch", "64", "--hidden", "8", "--checkpoint-every", "2",
         "--evaluate-every", "3", "--evaluation-deals", "2", "--seed", "3",
     ]  # fmt: skip

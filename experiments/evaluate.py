@@ -97,6 +97,7 @@ def main(config: Config) -> Report:
     report = run(config, progress=True)
     console = Console(highlight=False)
     console.print(report.title, style="bold")
+    console.print(f"candidates: {report.candidates}", markup=False)
     for table in report.tables():
         console.print(table)
     console.print(report.power())

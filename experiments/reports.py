@@ -41,6 +41,11 @@ class Report:
         return f"{played} · {self.summaries[0].deals:,} deals, seats rotated"
 
     @property
+    def candidates(self) -> str:
+        """Who was evaluated."""
+        return ", ".join(dict.fromkeys(summary.candidate for summary in self.summaries))
+
+    @property
     def unit(self) -> str:
         """What points are counted by: `round`, or `match` in games without rounds."""
         return "round" if "num_rounds" in self.game.options else "match"
@@ -92,10 +97,10 @@ class Report:
     def tables(self) -> list[Table]:
         """Return tables for a terminal: points, overflows where the game has them, points by the candidate's seat."""
         totals = [summary.total for summary in self.summaries]
-        title = f"Points per {self.unit} (95 % interval), matches won, mean place (0 is best)"
+        title = f"Points per {self.unit} (95 % interval), wins, place (0 best)"
         tables = [self._table(title, _POINTS, totals)]
         if _OVERFLOWS.keys() <= totals[0].keys():
-            title = f"Overflows per {self.unit}: all, deliberate ones, and what came of these"
+            title = f"Overflows per {self.unit}: all, deliberate, what came of them"
             tables.append(self._table(title, _OVERFLOWS, totals))
         seats = {f"seat {seat}": f"seat {seat}" for seat in range(self.game.num_seats)}
         by_seat = [
@@ -106,14 +111,16 @@ class Report:
 
     def _table(self, title: str, headings: Mapping[str, str], rows: Sequence[Mapping[str, Estimate]]) -> Table:
         table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        for heading in ("candidate", "among"):
+        several = len({summary.candidate for summary in self.summaries}) > 1  # one alone is in the title
+        for heading in ("candidate", "among")[not several :]:
             table.add_column(heading, overflow="fold")
         for heading in headings.values():
             table.add_column(heading, justify="right", no_wrap=True)
         candidates = plots.short_names([summary.candidate for summary in self.summaries])
         others = plots.short_names([summary.table for summary in self.summaries])
         for candidate, among, row in zip(candidates, others, rows, strict=True):
-            table.add_row(*map(Text, (candidate, among, *(_cell(name, row[name]) for name in headings))))
+            names = (candidate, among)[not several :]
+            table.add_row(*map(Text, (*names, *(_cell(name, row[name]) for name in headings))))
         return table
 
     def power(self) -> str:

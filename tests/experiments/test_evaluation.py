@@ -342,7 +342,7 @@ def test_run_directories_are_agents(tmp_path):
     spec = str(tmp_path / "first")
     report = run(candidates=(spec,), tables=("greedy",), seed=4)
     directly = only({"x": agent}, GREEDY, deals=6, seed=4)
-    assert report.summaries[0].total["diff"].value == directly.per_deal("diff").mean()
+    assert report.summaries[0].total["diff"] == directly.summary(seed=4, resamples=50).total["diff"]
     about = report.about["agents"][spec]
     assert about["checkpoint"].endswith("checkpoint-000003")
     assert about["sha256"] != report.about["agents"]["greedy"]["sha256"]
@@ -384,6 +384,13 @@ def test_the_command_says_what_is_wrong_in_one_line():
     assert done.stderr.splitlines() == [
         "evaluate: no agent 'grady': neither a directory nor one of random, cautious, greedy"
     ]
+
+
+def test_a_candidate_alone_is_named_above_the_tables(capsys):
+    evaluate.main(evaluate.Config(candidates=("cautious",), tables=("greedy",), deals=5, resamples=50))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == "candidates: cautious"
+    assert [line.split()[0] for line in lines if "among" in line] == ["among"] * 3
 
 
 def test_main_prints_tables_of_at_most_eighty_columns(capsys):

@@ -5,7 +5,7 @@ import pytest
 
 from poison_env.core.errors import IllegalActionError
 from poison_env.games.poison import Poison
-from tests.support import OPTION_SETS, many_keys, random_actions
+from tests.support import OPTION_SETS, arrays, many_keys, random_actions
 
 every_option_set = pytest.mark.parametrize("name", OPTION_SETS)
 ROWS = 3
@@ -18,10 +18,15 @@ def test_each_row_of_a_batch_is_the_match_played_alone(name: str) -> None:
     batch = game.deal(many_keys(ROWS, 7))
     alone = [batch[row] for row in range(ROWS)]
     while not batch.done.all():
-        mask, seen, actions = game.action_mask(batch), game.observe(batch, batch.to_move), random_actions(game, batch)
+        mask, actions = game.action_mask(batch), random_actions(game, batch)
+        seat = int(batch.moves[0]) * 3 % game.num_seats  # at times the mover, at times another
+        seen = game.observe(batch, np.full(ROWS, seat))
         for row, match in enumerate(alone):
             assert mask[row].tolist() == game.action_mask(match)[0].tolist()
-            assert seen[row].tolist() == game.observe(match, match.to_move)[0].tolist()
+            alone_seen = game.observe(match, np.array([seat]))
+            assert alone_seen.dtype == seen.dtype == np.int16
+            assert seen[row].tolist() == alone_seen[0].tolist()
+            assert not any(np.shares_memory(alone_seen, array) for array in arrays(match).values())
         paid = game.step(batch, actions)
         for row, match in enumerate(alone):
             assert paid[row].tolist() == game.step(match, actions[row : row + 1])[0].tolist()

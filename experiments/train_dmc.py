@@ -31,7 +31,7 @@ from experiments.options import make_game, parse_options
 from experiments.runs import Run
 from poison_env.core import chance
 from poison_env.core.choice import best_legal, uniform_legal
-from poison_env.core.errors import PoisonEnvError
+from poison_env.core.errors import OptionError, PoisonEnvError
 from poison_env.core.protocol import Game, decisions
 
 DEALS, ACTIONS, SHUFFLE = 1, 2, 3  # what a run's seed is folded with; evaluation folds with 0, so its deals are others
@@ -49,7 +49,7 @@ class Config:
     )  # name=value; a round's points do not depend on other rounds
     reward: str = "relative"  # what is learned: own less the mean of the others
     seed: int = 0
-    iterations: int = 80
+    iterations: int = 100
     matches: int = 1024  # played side by side in an iteration
     minibatch: int = 2048  # decisions
     hidden: tuple[int, ...] = (256, 256)
@@ -61,6 +61,24 @@ class Config:
     opponents: tuple[str, ...] = ("cautious", "greedy")  # the tables of the evaluations
     threads: int = 1  # of torch; more rarely pays for small networks
     device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that cannot be trained with.
+
+        Raises:
+            OptionError: the message names the field.
+        """
+        least = {"iterations": 1, "matches": 1, "minibatch": 1, "checkpoint_every": 1, "threads": 1, "seed": 0}
+        least |= {"evaluate_every": 0, "evaluation_deals": 1}
+        for name, smallest in least.items():
+            if getattr(self, name) < smallest:
+                raise OptionError(f"{name}: expected at least {smallest}, got {getattr(self, name)}")
+        if not 0 <= self.epsilon <= 1 or not self.learning_rate > 0:
+            raise OptionError(
+                f"epsilon: expected 0 to 1, got {self.epsilon}; learning_rate: above 0, {self.learning_rate}"
+            )
+        if min(self.hidden, default=0) < 1:
+            raise OptionError(f"hidden: expected at least one layer, each of at least one unit, got {self.hidden}")
 
 
 class Experience(NamedTuple):
@@ -255,4 +273,7 @@ def command(
 
 
 if __name__ == "__main__":
-    tyro.cli(command)
+    try:
+        tyro.cli(command)
+    except OptionError as error:
+        raise SystemExit(f"train_dmc: {error}") from error

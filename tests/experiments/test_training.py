@@ -20,7 +20,7 @@ from agents.neural import NeuralAgent, ValueNetwork, newest_checkpoint
 from experiments.train_dmc import Config, draw, learn, loss_of, main, self_play
 from poison_env import make, play
 from poison_env.core import chance
-from poison_env.core.errors import CheckpointError
+from poison_env.core.errors import CheckpointError, OptionError
 
 TINY = Config(
     iterations=6, matches=8, minibatch=64, hidden=(8,), checkpoint_every=2, evaluate_every=3, evaluation_deals=2, seed=3
@@ -197,3 +197,13 @@ def test_the_learning_curve_is_drawn_from_what_was_logged(tmp_path):
         word in drawn for word in ("at a table of cautious", "at a table of greedy", "million decisions", "seed 3")
     )
     assert (run / "learning.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    "field",
+    [{"iterations": 0}, {"matches": 0}, {"epsilon": 1.5}, {"learning_rate": 0.0}, {"hidden": ()}, {"hidden": (8, 0)}],
+    ids=str,
+)
+def test_numbers_that_cannot_be_trained_with_are_refused(field):
+    with pytest.raises(OptionError, match=next(iter(field))):
+        Config(**field)

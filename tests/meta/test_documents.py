@@ -27,6 +27,7 @@ def test_a_program_in_a_document_runs_as_it_stands(document, code):
 def test_the_learning_algorithm_of_thirty_lines_learns():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
+    assert code in (ROOT / "README.md").read_text(encoding="utf-8")
     lines = [line for line in code.splitlines() if line.strip() and not line.startswith(("import", "from"))]
     assert len(lines) <= 30
     names: dict = {}

@@ -172,10 +172,10 @@ class Poison(PoisonDealer):
         # 4. The dealer passes to the left.
         self._deal_round(state, rows[~over])
         if self.reward == "points":
-            return self.points_sign * points.astype(np.float64)
+            return (self.points_sign * points).astype(np.float64)
         if self.reward == "relative":
             others = (points.sum(axis=1, keepdims=True) - points) / (self.num_seats - 1)
-            relative: FloatArray = self.points_sign * (points - others)
+            relative: FloatArray = others - points
             return relative
         winners = state.totals[rows] == state.totals[rows].min(axis=1, keepdims=True)
         shares: FloatArray = np.where(winners & over[:, None], 1.0 / winners.sum(axis=1, keepdims=True), 0.0)

@@ -273,7 +273,4 @@ def command(
 
 
 if __name__ == "__main__":
-    try:
-        tyro.cli(command)
-    except OptionError as error:
-        raise SystemExit(f"train_dmc: {error}") from error
+    tyro.cli(command)

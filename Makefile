@@ -26,7 +26,7 @@ train: $(TRAIN) ## Train a policy for Poison, evaluate it and print how strong i
 	$(BIN)/python -m experiments.train_dmc --resume $(ARGS)
 
 test: $(ALL) ## Run the tests
-	$(BIN)/pytest -q $(ARGS)
+	$(BIN)/pytest -q -n auto $(ARGS)
 
 slow: $(ALL) ## Run the tests that take long: learning, exhaustive comparison
 	$(BIN)/pytest -m slow $(ARGS)

@@ -39,6 +39,7 @@ class Config:
     out: Path | None = None  # directory for evaluation.json and the plots; nothing is written unless given
     chunk: int = evaluation.CHUNK  # matches played side by side: memory against speed, the numbers stay the same
     resamples: int = RESAMPLES  # of the bootstrap
+    threads: int = 1  # of torch; more rarely pays for small networks, and costs much on a busy machine
 
     def __post_init__(self) -> None:
         """Refuse what cannot be evaluated.
@@ -46,7 +47,7 @@ class Config:
         Raises:
             ValueError: the message says what is wrong.
         """
-        for name, least in (("deals", 2), ("chunk", 1), ("resamples", 1), ("seed", 0)):
+        for name, least in (("deals", 2), ("chunk", 1), ("resamples", 1), ("seed", 0), ("threads", 1)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name}: expected at least {least}, got {getattr(self, name)}")
         if not self.candidates:
@@ -63,13 +64,17 @@ def run(config: Config, *, progress: bool = False) -> Report:
         PoisonEnvError: an unknown game, option or agent, or an agent that cannot play this game; before anything is
             played.
     """
-    from experiments.runs import manifest  # loads torch, which scripted agents do not need
-
     game = make_game(config.game, parse_options(config.options))
     loaded = {spec: _load(spec) for spec in dict.fromkeys((*config.candidates, *config.tables))}
     agent_of = {spec: agent for spec, (agent, _) in loaded.items()}
     if config.out:
         config.out.mkdir(parents=True, exist_ok=True)
+
+    import torch  # takes a while, and mistakes are found without it
+
+    from experiments.runs import manifest
+
+    torch.set_num_threads(config.threads)
     match_ups = evaluation.evaluate(
         game,
         {spec: agent_of[spec] for spec in config.candidates},

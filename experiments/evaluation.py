@@ -146,7 +146,8 @@ def evaluate(
         candidates: agents by name; one that is also in `tables` meets its own copies there.
         tables: agents by name, P - 1 copies of one at a time.
         deals: D; each is played P times.
-        seed: decides deals and agents' luck. Numbers do not depend on `chunk`, nor on who else is evaluated.
+        seed: decides deals and agents' luck. Numbers do not depend on `chunk`, nor on who else is evaluated (unless a
+            network adds up otherwise in another batch and so turns a tie; none was seen to).
         chunk: matches played side by side, which is what bounds the memory.
         progress: show a progress bar.
 

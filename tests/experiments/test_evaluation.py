@@ -100,6 +100,13 @@ def test_evaluations_with_one_seed_are_identical_and_others_are_not():
     assert not np.array_equal(one.per_deal("diff"), other.per_deal("diff"))
 
 
+def test_a_network_differs_from_its_own_copies_by_zero_and_by_no_chunk(tmp_path):
+    agent = untrained(tmp_path / "run", ROUND)
+    whole, parts = (only({"one": agent}, {"two": agent}, deals=12, seed=5, chunk=chunk) for chunk in (4096, 8))
+    assert whole.per_deal("diff").tolist() == [0.0] * 12
+    assert same_columns(whole, parts)
+
+
 @pytest.mark.parametrize("chunk", [1, 7, 40])
 def test_numbers_do_not_depend_on_the_chunk(chunk):
     whole = only(RANDOM, GREEDY, deals=21, seed=5)
@@ -343,6 +350,7 @@ def test_run_directories_are_agents(tmp_path):
     report = run(candidates=(spec,), tables=("greedy",), seed=4)
     directly = only({"x": agent}, GREEDY, deals=6, seed=4)
     assert report.summaries[0].total["diff"] == directly.summary(seed=4, resamples=50).total["diff"]
+    assert torch.get_num_threads() == 1
     about = report.about["agents"][spec]
     assert about["checkpoint"].endswith("checkpoint-000003")
     assert about["sha256"] != report.about["agents"]["greedy"]["sha256"]
@@ -360,6 +368,7 @@ def test_run_directories_are_agents(tmp_path):
         ({"deals": 1}, ValueError, "deals: expected at least 2"),
         ({"chunk": 0}, ValueError, "chunk"),
         ({"seed": -1}, ValueError, "seed"),
+        ({"threads": 0}, ValueError, "threads"),
         ({"candidates": ()}, ValueError, "candidates"),
         ({"tables": ("greedy", "greedy")}, ValueError, "named twice"),
     ],

@@ -147,7 +147,7 @@ FAULTS: dict[str, Fault] = {
         "game.py", "state.totals[rows] += points", "state.totals[rows] = points"
     ),
     "the reward goes to the next seat": Fault(
-        "game.py", "self.points_sign * points.astype", "self.points_sign * np.roll(points, 1, axis=1).astype"
+        "game.py", "(self.points_sign * points)", "(self.points_sign * np.roll(points, 1, axis=1))"
     ),
     "a relative reward is less the mean of all": Fault(
         "game.py", "points) / (self.num_seats - 1)", "points) / self.num_seats"

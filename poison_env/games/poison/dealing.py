@@ -17,7 +17,7 @@ from poison_env.games.poison.tables import CAULDRONS
 _DEAL, _DEALER, _FUTURE = 0, 1 << 20, 1 << 21  # streams of chance; the deal of round r is _DEAL + r
 _KIND_BITS = np.uint64(0xFF)  # the low bits of a card's random key carry its kind
 _NOWHERE = np.uint64(2**64 - 1)  # sorts behind every card
-_CHUNK = 1024  # rows dealt at a time: their keys stay in the processor's cache
+_CHUNK = 512  # rows dealt at a time: their keys stay in the processor's cache
 
 
 @dataclass(eq=False)
@@ -34,6 +34,13 @@ class PoisonState(State):
     totals: npt.NDArray[np.int64]  # (B, P) points of the rounds scored so far, handicaps included
     events: npt.NDArray[np.int16]  # (B, T) seat * A + action, -1 beyond
     seeds: npt.NDArray[np.uint64]  # (B,) where the match's chance comes from; never shown to anyone
+
+
+def neighbours(rows: IntArray) -> IntArray | slice:
+    """Return rising rows as a slice where they follow each other: NumPy then copies blocks, several times as fast."""
+    if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
+        return slice(int(rows[0]), int(rows[-1]) + 1)
+    return rows
 
 
 class PoisonDealer(PoisonOptions):
@@ -53,7 +60,8 @@ class PoisonDealer(PoisonOptions):
 
         Args:
             cards: (B, deck size) kinds in the order in which they are dealt: the first goes to the player left of the
-                dealer. seeds: (B,) for later rounds and the first dealer; zeros unless given.
+                dealer.
+            seeds: (B,) for later rounds and the first dealer; zeros unless given.
 
         Raises:
             PositionError: a row is not exactly the deck.
@@ -83,7 +91,8 @@ class PoisonDealer(PoisonOptions):
         keys &= ~_KIND_BITS
         keys |= self._card_kinds.astype(np.uint64)
         keys.sort(axis=1)
-        return (keys & _KIND_BITS).astype(np.int64)
+        keys &= _KIND_BITS
+        return keys.view(np.int64)
 
     def _blank(self, keys: KeyArray) -> PoisonState:
         size, seats = len(keys), self.num_seats
@@ -110,11 +119,11 @@ class PoisonDealer(PoisonOptions):
 
     def _deal_round(self, state: PoisonState, rows: IntArray) -> None:
         for start in range(0, len(rows), _CHUNK):
-            part = rows[start : start + _CHUNK]
+            part = neighbours(rows[start : start + _CHUNK])
             self._place(state, part, self.card_order(state.seeds[part], state.round[part]))
 
-    def _place(self, state: PoisonState, rows: IntArray, orders: IntArray) -> None:
-        size, kinds = len(rows), self.num_kinds
+    def _place(self, state: PoisonState, rows: IntArray | slice, orders: IntArray) -> None:
+        size, kinds = len(orders), self.num_kinds
         dealt = (
             orders[:, : len(self._hand_of_card)]
             + self._hand_of_card * kinds

@@ -177,7 +177,8 @@ class Poison(PoisonDealer):
             others = (points.sum(axis=1, keepdims=True) - points) / (self.num_seats - 1)
             relative: FloatArray = others - points
             return relative
-        winners = state.totals[rows] == state.totals[rows].min(axis=1, keepdims=True)
+        totals = state.totals[rows]
+        winners = totals == totals.min(axis=1, keepdims=True)
         shares: FloatArray = np.where(winners & over[:, None], 1.0 / winners.sum(axis=1, keepdims=True), 0.0)
         return shares
 
@@ -219,8 +220,7 @@ class Poison(PoisonDealer):
             hand_sizes = self._sizes[state.cards_left.item() * number + (seat - state.to_move.item()) % number]
             colours = self.cauldron_colours(state)[0]
             return single.observe(self._tables, state, seat, self._rotation[seat], hand_sizes, colours)
-        rows = np.arange(size)
-        seat_rows = rows * number
+        seat_rows = np.arange(size) * number
         clockwise = self._rotation.take(seats, axis=0) + seat_rows[:, None]
         own = state.hands.reshape(-1, kinds).take(seat_rows + seats, axis=0)
         contents = self._tables.contents.take(state.cauldrons, axis=0)

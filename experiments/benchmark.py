@@ -9,6 +9,7 @@ because machines are shared; on a busy one it still moves by a factor of two, so
 beside the median, and the load.
 """
 
+import itertools
 import json
 import math
 import os
@@ -42,7 +43,6 @@ AEC = "AEC with last()"
 TARGET_BATCH, TARGETS = 8192, {"mask": 10e6, "mask, observation": 4e6}  # moves per second of processor time
 AEC_TARGET = 15e3
 _CHOICE_STREAM = 1 << 40  # of the seeds' chance; no game draws from it
-_WORDS = 64  # random words a match drawn at a time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +52,8 @@ class Config:
     game: str = "poison-v0"
     options: tuple[str, ...] = ("num_seats=4", "num_rounds=1")  # of the game, name=value
     batches: tuple[int, ...] = (1, 64, 1024, 8192, 65536)  # matches side by side
-    repeats: int = 7  # at least 5
-    seconds: float = 0.2  # a repeat goes on for so long at least
+    repeats: int = 15  # at least 5; short and many, so that on a busy machine some are lucky
+    seconds: float = 0.1  # a repeat goes on for so long at least
     seed: int = 0
     profile: bool = False  # also tell where the time goes
     aec: bool = True  # also measure the AEC environment
@@ -105,10 +105,9 @@ class Stopwatch:
 
 def random_words(seeds: chance.KeyArray) -> Iterator[chance.KeyArray]:
     """Yield one random word for each match, (B,), for ever."""
-    block = 0
-    while True:
-        yield from np.ascontiguousarray(chance.bits(seeds, _CHOICE_STREAM + block, _WORDS).T)
-        block += 1
+    start = chance.fold(seeds, _CHOICE_STREAM)
+    for number in itertools.count():
+        yield chance.mix(start + chance.mix(np.array([number], np.uint64)))
 
 
 def play_batch(game: Game[Any], seeds: chance.KeyArray, *, observe: bool, watch: Stopwatch | None = None) -> int:

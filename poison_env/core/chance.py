@@ -41,11 +41,16 @@ def as_keys(values: Any) -> KeyArray:
 
 def mix(keys: KeyArray) -> KeyArray:
     """Scramble 64-bit words one to one (the SplitMix64 finaliser)."""
-    keys = keys ^ (keys >> _S30)
+    return _mix_in_place(keys.copy())
+
+
+def _mix_in_place(keys: KeyArray) -> KeyArray:
+    shifted = keys >> _S30
+    keys ^= shifted
     keys *= _MIX_A
-    keys ^= keys >> _S27
+    keys ^= np.right_shift(keys, _S27, out=shifted)
     keys *= _MIX_B
-    keys ^= keys >> _S31
+    keys ^= np.right_shift(keys, _S31, out=shifted)
     return keys
 
 
@@ -64,7 +69,7 @@ def bits(keys: KeyArray, stream: int | npt.NDArray[Any], count: int) -> KeyArray
     """Draw `count` words for each key: (B,) -> (B, count) uint64. `stream` is one number or one per key."""
     start = fold(keys, stream)
     steps = np.arange(1, count + 1, dtype=np.uint64) * _GOLDEN
-    return mix(start[:, None] + steps)
+    return _mix_in_place(start[:, None] + steps)
 
 
 def below(words: KeyArray, limit: int | npt.NDArray[Any]) -> npt.NDArray[np.int64]:

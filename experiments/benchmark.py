@@ -43,6 +43,7 @@ AEC = "AEC with last()"
 TARGET_BATCH, TARGETS = 8192, {"mask": 10e6, "mask, observation": 4e6}  # moves per second of processor time
 AEC_TARGET = 15e3
 _CHOICE_STREAM = 1 << 40  # of the seeds' chance; no game draws from it
+_WORDS = 1 << 14  # random words drawn at a time, few enough to stay in the cache
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +107,10 @@ class Stopwatch:
 def random_words(seeds: chance.KeyArray) -> Iterator[chance.KeyArray]:
     """Yield one random word for each match, (B,), for ever."""
     start = chance.fold(seeds, _CHOICE_STREAM)
-    for number in itertools.count():
-        yield chance.mix(start + chance.mix(np.array([number], np.uint64)))
+    moves = min(64, max(1, _WORDS // len(seeds)))
+    for first in itertools.count(0, moves):
+        numbers = chance.mix(np.arange(first, first + moves, dtype=np.uint64))
+        yield from chance.mix(numbers[:, None] + start)
 
 
 def play_batch(game: Game[Any], seeds: chance.KeyArray, *, observe: bool, watch: Stopwatch | None = None) -> int:

@@ -252,11 +252,11 @@ def test_global_random_states_are_neither_read_nor_written():
 
     np.random.seed(1)  # noqa: NPY002  # the global state is what is tested
     random.seed(1)
-    before = np.random.get_state()[1].tolist(), random.getstate()  # noqa: NPY002
+    before = np.random.get_state()[1].tolist(), random.getstate()  # noqa: NPY002  # the global state is what is watched
     first = run(14)
     poison_v0.env().reset()
-    assert (np.random.get_state()[1].tolist(), random.getstate()) == before  # noqa: NPY002
-    np.random.seed(2)  # noqa: NPY002
+    assert (np.random.get_state()[1].tolist(), random.getstate()) == before  # noqa: NPY002  # the global state is what is watched
+    np.random.seed(2)  # noqa: NPY002  # the global state is what is watched
     random.seed(2)
     assert run(14) == first
 

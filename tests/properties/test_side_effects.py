@@ -16,12 +16,12 @@ every_option_set = pytest.mark.parametrize("name", OPTION_SETS)
 def test_global_random_state_is_left_alone() -> None:
     random.seed(1)
     np.random.seed(1)  # noqa: NPY002 - it is the global state that is watched
-    before = random.getstate(), [str(part) for part in np.random.get_state()]  # noqa: NPY002
+    before = random.getstate(), [str(part) for part in np.random.get_state()]  # noqa: NPY002  # the global state is what is watched
     game = Poison(num_rounds=2)
     state = game.deal(many_keys(5))
     advance(game, state, 70)
     game.resample(state, state.to_move, many_keys(5))
-    assert (random.getstate(), [str(part) for part in np.random.get_state()]) == before  # noqa: NPY002
+    assert (random.getstate(), [str(part) for part in np.random.get_state()]) == before  # noqa: NPY002  # the global state is what is watched
 
 
 def test_global_random_state_has_no_say() -> None:
@@ -29,7 +29,7 @@ def test_global_random_state_has_no_say() -> None:
     found = []
     for seed in (1, 2):
         random.seed(seed)
-        np.random.seed(seed)  # noqa: NPY002
+        np.random.seed(seed)  # noqa: NPY002  # the global state is what is watched
         state = game.deal(many_keys(5))
         advance(game, state)
         found.append(state)

@@ -153,6 +153,7 @@ class MatchEnv(AECEnv[str, Any, Any]):
             if action is not None:
                 raise IllegalActionError(f"{agent} has finished: expected None, got {action!r}")
             self._was_dead_step(None)
+            self.infos = {agent: {"action_mask": self._mask_of(agent)} for agent in self.agents}
         else:
             self._play(state, agent, _whole_number(agent, action))
 

@@ -8,5 +8,6 @@ in pytest: `-p poison_env.testing.plugin`.
 
 from poison_env.testing.aec import check_aec
 from poison_env.testing.report import Finding, Report
+from poison_env.testing.vector import check_vector
 
-__all__ = ["Finding", "Report", "check_aec"]
+__all__ = ["Finding", "Report", "check_aec", "check_vector"]

@@ -7,7 +7,8 @@ in pytest: `-p poison_env.testing.plugin`.
 """
 
 from poison_env.testing.aec import check_aec
+from poison_env.testing.game import check_game
 from poison_env.testing.report import Finding, Report
 from poison_env.testing.vector import check_vector
 
-__all__ = ["Finding", "Report", "check_aec", "check_vector"]
+__all__ = ["Finding", "Report", "check_aec", "check_game", "check_vector"]

@@ -25,6 +25,10 @@ class Encoded(NamedTuple):
         np.int64
     ]  # (N, A) the output that judges each action; actions that lead to the same position share one
 
+    def actions(self, outputs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the actions (N,) that outputs (N,) stand for."""
+        return self.action_of[np.arange(len(outputs)), outputs]
+
 
 class Features(Protocol):
     """Turns observations into inputs; one for each game and its options."""

@@ -10,7 +10,7 @@ from poison_env.core import chance
 from poison_env.core.choice import best_legal
 from poison_env.core.errors import CheckpointError
 from poison_env.core.layout import Observation
-from poison_env.core.protocol import BoolArray, Decisions, IntArray
+from poison_env.core.protocol import BoolArray, Decisions, FloatArray, IntArray
 
 
 class FunctionAgent:
@@ -68,9 +68,7 @@ class SB3Agent:
                 scores = policy.get_distribution(observation).distribution.logits
         logits = scores.double().cpu().numpy()
         if not self.deterministic:
-            logits = logits + _gumbel(
-                decisions
-            )  # the largest of logits with Gumbel noise is a draw from their distribution
+            logits = logits + gumbel(decisions)
         return best_legal(logits, mask)
 
     def _observation(self, decisions: Decisions) -> Any:
@@ -87,6 +85,7 @@ class SB3Agent:
         return {"observation": seen, "action_mask": decisions.action_mask.astype(space["action_mask"].dtype)}
 
 
-def _gumbel(decisions: Decisions) -> npt.NDArray[np.float64]:
+def gumbel(decisions: Decisions) -> FloatArray:
+    """Return Gumbel noise, (N, A), drawn from the keys: the largest of logits plus it is a draw from them."""
     words = chance.bits(decisions.keys, 0, decisions.action_mask.shape[1])
     return -np.log(-np.log(np.clip(chance.uniform(words), 1e-12, 1 - 1e-12)))

@@ -4,7 +4,9 @@ runs/NAME/config.json            the configuration
           manifest.json          versions, commit, machine, command of every start
           metrics.jsonl          one line an iteration
           tensorboard/
-          checkpoint-000123/     after iteration 123: network.safetensors, optimizer.safetensors, state.json
+          checkpoint-000123/     after iteration 123: network.safetensors, optimizer.safetensors, state.json,
+                                 and what else the learner needs to go on, learner.safetensors
+          snapshots/000100/      a policy of the past: network.safetensors, state.json
 """
 
 import json
@@ -26,7 +28,16 @@ from agents.neural import newest_checkpoint
 from poison_env.core.errors import CheckpointError
 from poison_env.core.files import write_whole
 
-PACKAGES = ("poison_env", "numpy", "torch", "gymnasium", "pettingzoo", "safetensors")
+PACKAGES = (
+    "poison_env",
+    "numpy",
+    "torch",
+    "gymnasium",
+    "pettingzoo",
+    "safetensors",
+    "stable_baselines3",
+    "sb3_contrib",
+)
 KEPT_CHECKPOINTS = 2
 
 
@@ -114,37 +125,60 @@ class Run:
         write_whole(path / "manifest.json", json.dumps([*starts, manifest()], indent=2) + "\n")
 
     def save(
-        self, iteration: int, network: torch.nn.Module, optimizer: torch.optim.Optimizer, about: Mapping[str, Any]
+        self,
+        iteration: int,
+        network: torch.nn.Module,
+        optimizer: torch.optim.Optimizer,
+        about: Mapping[str, Any],
+        *,
+        learner: torch.nn.Module | None = None,
     ) -> Path:
-        """Write a checkpoint, whole or not at all, and forget the oldest ones."""
+        """Write a checkpoint, whole or not at all, and forget the oldest ones.
+
+        Args:
+            network: what plays.
+            learner: what the optimizer trains, if that is more than what plays.
+        """
+        tensors = {"network": _tensors(network), "optimizer": _optimizer_tensors(optimizer)}
+        if learner is not None:
+            tensors["learner"] = _tensors(learner)
         final = self.path / f"checkpoint-{iteration:06d}"
-        partial = self.path / f".partial-{iteration:06d}"
-        partial.mkdir()
-        save_file(
-            {name: tensor.contiguous() for name, tensor in network.state_dict().items()},
-            partial / "network.safetensors",
-        )
-        save_file(_optimizer_tensors(optimizer), partial / "optimizer.safetensors")
-        (partial / "state.json").write_text(
-            json.dumps({**about, "iteration": iteration}, indent=2) + "\n", encoding="utf-8"
-        )
-        for entry in (*partial.iterdir(), partial):
-            _sync(entry)
-        partial.rename(final)
-        _sync(self.path)
+        self._write(final, tensors, {**about, "iteration": iteration})
         for old in sorted(self.path.glob("checkpoint-*"))[:-KEPT_CHECKPOINTS]:
             shutil.rmtree(old)
         return final
 
-    def restore(self, network: torch.nn.Module, optimizer: torch.optim.Optimizer) -> int:
-        """Load the newest checkpoint into network and optimizer; return its iteration, 0 without one."""
+    def restore(self, learner: torch.nn.Module, optimizer: torch.optim.Optimizer) -> int:
+        """Load the newest checkpoint into optimizer and what it trains; return its iteration, 0 without one."""
         found = newest_checkpoint(self.path)
         if found is None:
             return 0
-        network.load_state_dict(load_file(found / "network.safetensors"))
+        whole = found / "learner.safetensors"
+        learner.load_state_dict(load_file(whole if whole.exists() else found / "network.safetensors"))
         _restore_optimizer(optimizer, load_file(found / "optimizer.safetensors"))
         iteration: int = json.loads((found / "state.json").read_text(encoding="utf-8"))["iteration"]
         return iteration
+
+    def snapshot(self, iteration: int) -> Path:
+        """Return where the policy after an iteration is kept, if it was."""
+        return self.path / "snapshots" / f"{iteration:06d}"
+
+    def save_snapshot(self, iteration: int, network: torch.nn.Module, about: Mapping[str, Any]) -> None:
+        """Keep what plays for good, to be loaded like a checkpoint; does nothing where it is there already."""
+        if not self.snapshot(iteration).exists():
+            self.snapshot(iteration).parent.mkdir(exist_ok=True)
+            self._write(self.snapshot(iteration), {"network": _tensors(network)}, {**about, "iteration": iteration})
+
+    def _write(self, final: Path, files: Mapping[str, Mapping[str, torch.Tensor]], about: Mapping[str, Any]) -> None:
+        partial = self.path / f".partial-{final.name}"
+        partial.mkdir()
+        for name, tensors in files.items():
+            save_file(dict(tensors), partial / f"{name}.safetensors")
+        (partial / "state.json").write_text(json.dumps(dict(about), indent=2) + "\n", encoding="utf-8")
+        for entry in (*partial.iterdir(), partial):
+            _sync(entry)
+        partial.rename(final)
+        _sync(final.parent)
 
     def log(self, metrics: Mapping[str, Any]) -> None:
         """Append a line of metrics."""
@@ -164,6 +198,10 @@ def _iteration_of(line: str) -> float:
         return float(json.loads(line)["iteration"])
     except (ValueError, KeyError, TypeError):
         return float("inf")  # the line that was being written when the run was killed
+
+
+def _tensors(network: torch.nn.Module) -> dict[str, torch.Tensor]:
+    return {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
 
 
 def _optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:

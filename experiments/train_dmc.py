@@ -10,7 +10,6 @@ goes on from its last checkpoint and ends with the same weights, bit for bit, as
 same machine and versions).
 """
 
-import json
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,15 +19,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 import tyro
-from torch.utils.tensorboard import SummaryWriter
-from tqdm import tqdm
 
-import agents
 from agents import features
 from agents.neural import NeuralAgent, ValueNetwork, describe
-from experiments import evaluate, evaluation, plots
+from experiments.judging import conclude, quick_look
 from experiments.options import make_game, parse_options
 from experiments.runs import Run
+from experiments.training import iterate
 from poison_env.core import chance
 from poison_env.core.choice import best_legal, uniform_legal
 from poison_env.core.errors import OptionError, PoisonEnvError
@@ -164,30 +161,15 @@ def main(config: Config, *, path: Path, resume: bool = False) -> Path:
     optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate)
     agent = NeuralAgent(game, network, encoder)
     run = Run(path, asdict(config), resume=resume)
-    done = run.restore(network, optimizer)
-    run.cut_log(done)
     about = describe(game, encoder, config.hidden)
-    with SummaryWriter(str(path / "tensorboard"), purge_step=done) as board, tqdm(
-        total=config.iterations, initial=done, desc=path.name, unit="iteration"
-    ) as bar:  # fmt: skip
-        for iteration in range(done, config.iterations):
-            metrics = train_once(config, game, agent, optimizer, iteration)
-            last = iteration + 1 == config.iterations
-            if config.evaluate_every and ((iteration + 1) % config.evaluate_every == 0 or last):
-                metrics |= quick_look(config, game, agent)
-            run.log(metrics)
-            if last or (iteration + 1) % config.checkpoint_every == 0:
-                run.save(iteration + 1, network, optimizer, about)
-            for name, value in metrics.items():
-                board.add_scalar(name, value, iteration + 1)
-            bar.update()
-            bar.set_postfix(
-                {
-                    name: f"{value:.2f}"
-                    for name, value in metrics.items()
-                    if name == "loss" or name.startswith("against")
-                }
-            )
+    iterate(
+        config,
+        run,
+        run.restore(network, optimizer),
+        once=lambda iteration: train_once(config, game, agent, optimizer, iteration),
+        look=lambda: quick_look(config, game, agent),
+        save=lambda iteration: run.save(iteration, network, optimizer, about),
+    )
     return path
 
 
@@ -221,21 +203,6 @@ def train_once(
     }
 
 
-def quick_look(config: Config, game: Game[Any], agent: NeuralAgent) -> dict[str, float]:
-    """Return the agent's points less the others' mean at each table of `config.opponents`, on a few deals."""
-    tables = {name: agents.load(name) for name in config.opponents}
-    found = evaluation.evaluate(game, {"policy": agent}, tables, deals=config.evaluation_deals, seed=config.seed)
-    return {f"against_{match_up.table}": float(match_up.per_deal("diff").mean()) for match_up in found}
-
-
-def draw(config: Config, path: Path) -> None:
-    """Draw the learning curve of a run as learning.png and .svg in its directory."""
-    metrics = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
-    sign = make_game(config.game, parse_options(config.options)).points_sign
-    title = f"{path.name}: {config.game} {' '.join(config.options)}, seed {config.seed}"
-    plots.save(plots.learning_curve(metrics, points_sign=sign, title=title), path / "learning")
-
-
 def command(
     config: tyro.conf.OmitArgPrefixes[Config],
     *,
@@ -258,18 +225,7 @@ def command(
         path = main(config, path=runs / (name or f"{config.game}-{seats}p-dmc-{config.seed}"), resume=resume)
     except (PoisonEnvError, FileExistsError) as error:
         raise SystemExit(f"train_dmc: {error}") from error
-    draw(config, path)
-    print(f"The policy is in {path}: agents.load({str(path)!r}). Its learning curve: {path / 'learning.png'}")
-    if deals:
-        report = evaluate.Config(
-            candidates=(str(path),),
-            tables=config.opponents,
-            game=config.game,
-            options=config.options,
-            deals=deals,
-            out=path / "evaluation",
-        )
-        evaluate.main(report)
+    conclude(config, path, deals=deals)
 
 
 if __name__ == "__main__":

@@ -71,9 +71,12 @@ class Table:
         if not named:
             raise OptionError("opponents: expected at least one agent")
         pool = [scripted.load(agent) if isinstance(agent, str) else agent for agent in named]
-        seated = np.unique(self._players) if self._agents else np.zeros(0, np.int64)
-        self._players = len(pool) + np.searchsorted(seated, self._players)
-        self._agents = [*pool, *(self._agents[index] for index in seated)]
+        if self._agents:  # those who sit somewhere stand behind the pool
+            seated = np.unique(self._players)
+            self._players = len(pool) + np.searchsorted(seated, self._players)
+            self._agents = [*pool, *(self._agents[index] for index in seated)]
+        else:
+            self._agents = pool
         self._pool_size = len(pool)
 
     def seed(self, rows: IntArray, seeds: KeyArray) -> None:

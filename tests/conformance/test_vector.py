@@ -235,3 +235,16 @@ def test_new_opponents_join_matches_that_begin_and_leave_the_others_alone():
         asked.clear()
         env.step(env.action_masks().argmax(axis=1))
     assert set(asked) == {"new"}
+
+
+def test_opponents_may_be_changed_before_the_first_match():
+    env = SoloVecEnv(2, opponents="random", num_rounds=1)
+    for pool in (["greedy", "random"], "cautious"):
+        env.invite(pool)
+    expected = SoloVecEnv(2, opponents="cautious", num_rounds=1)
+    for each in (env, expected):
+        each.seed(4)
+    assert_same(expected.reset(), env.reset())
+    for _ in range(30):
+        actions = env.action_masks().argmax(axis=1)
+        assert_same(expected.step(actions)[0], env.step(actions)[0])

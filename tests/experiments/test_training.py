@@ -17,7 +17,8 @@ from safetensors.torch import load_file
 import agents
 from agents import features
 from agents.neural import NeuralAgent, ValueNetwork, newest_checkpoint
-from experiments.train_dmc import Config, draw, learn, loss_of, main, self_play
+from experiments.judging import draw
+from experiments.train_dmc import Config, learn, loss_of, main, self_play
 from poison_env import make, play
 from poison_env.core import chance
 from poison_env.core.errors import CheckpointError, OptionError

@@ -1,0 +1,72 @@
+"""How training programs judge what they have learned, on the way and at the end."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import agents
+from experiments import evaluate, evaluation, plots
+from experiments.options import make_game, parse_options
+from poison_env.core.protocol import Agent, Game
+
+
+class Judged(Protocol):
+    """What a training configuration says about judging."""
+
+    @property
+    def game(self) -> str:
+        """The game's id."""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Of the game, name=value."""
+
+    @property
+    def seed(self) -> int:
+        """The run's."""
+
+    @property
+    def opponents(self) -> tuple[str, ...]:
+        """The tables of the evaluations."""
+
+    @property
+    def evaluation_deals(self) -> int:
+        """Deals of a quick look."""
+
+
+def quick_look(config: Judged, game: Game[Any], agent: Agent) -> dict[str, float]:
+    """Return the agent's points less the others' mean at each table of `config.opponents`, on a few deals."""
+    tables = {name: agents.load(name) for name in config.opponents}
+    found = evaluation.evaluate(game, {"policy": agent}, tables, deals=config.evaluation_deals, seed=config.seed)
+    return {f"against_{match_up.table}": float(match_up.per_deal("diff").mean()) for match_up in found}
+
+
+def postfix(metrics: Mapping[str, float]) -> dict[str, str]:
+    """Return what a progress bar shows of an iteration's metrics."""
+    shown = {name: value for name, value in metrics.items() if name == "loss" or name.startswith("against")}
+    return {name: f"{value:.2f}" for name, value in shown.items()}
+
+
+def draw(config: Judged, path: Path) -> None:
+    """Draw the learning curve of a run as learning.png and .svg in its directory."""
+    metrics = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    sign = make_game(config.game, parse_options(config.options)).points_sign
+    title = f"{path.name}: {config.game} {' '.join(config.options)}, seed {config.seed}"
+    plots.save(plots.learning_curve(metrics, points_sign=sign, title=title), path / "learning")
+
+
+def conclude(config: Judged, path: Path, *, deals: int) -> None:
+    """Draw a run's learning curve, judge its policy on so many deals (0 for none), and print what was found."""
+    draw(config, path)
+    print(f"The policy is in {path}: agents.load({str(path)!r}). Its learning curve: {path / 'learning.png'}")
+    if deals:
+        report = evaluate.Config(
+            candidates=(str(path),),
+            tables=config.opponents,
+            game=config.game,
+            options=config.options,
+            deals=deals,
+            out=path / "evaluation",
+        )
+        evaluate.main(report)

@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from poison_env.core.protocol import Game
 from poison_env.testing import game_checks
-from poison_env.testing.game_checks import Found, GameCase, SeatReferee
+from poison_env.testing.game_case import GameCase, SeatReferee
+from poison_env.testing.game_checks import Found
 from poison_env.testing.report import Report, run_checks
 
 CHECKS: Mapping[str, Callable[[GameCase], Found]] = {
@@ -52,6 +53,6 @@ def check_game(
         raise ValueError(f"skip: expected names of checks ({', '.join(CHECKS)}), got {', '.join(sorted(unknown))}")
     called = name or repr(game)
     case = GameCase(called, game, referee=referee, conserved=conserved, seed=seed)
-    hooks = {"referee": game_checks.referee, "conservation": conserved}
+    hooks = {"referee": referee, "conservation": conserved}
     skipped = {check: "no hook" for check, hook in hooks.items() if hook is None} | dict.fromkeys(skip, "left out")
     return run_checks(called, [case], CHECKS, skipped)

@@ -1,72 +1,20 @@
 """The checks of batched rules, one function each."""
 
 import pickle
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from poison_env.core import chance
-from poison_env.core.choice import uniform_legal
 from poison_env.core.errors import IllegalActionError
-from poison_env.core.protocol import Game, HasOverflow
+from poison_env.core.protocol import HasOverflow
 from poison_env.testing.compare import GlobalRandomness, arrays_in, difference, snapshot
-from poison_env.testing.report import HasWhere, Log
+from poison_env.testing.game_case import ROWS, GameCase
 
 Found = Iterator[tuple[str, str]]
-ROWS = 24
-
-
-class SeatReferee(Protocol):
-    """An independent account of the rules for one match, by seat numbers."""
-
-    def to_move(self) -> int | None:
-        """Return the seat to move; None when the match is over."""
-
-    def legal(self) -> Collection[int]:
-        """Return its legal actions."""
-
-    def step(self, action: int) -> Sequence[float]:
-        """Play an action; return what it pays each seat."""
-
-
-class GameCase(HasWhere):
-    """A game under check."""
-
-    def __init__(
-        self,
-        name: str,
-        game: Game[Any],
-        *,
-        referee: Callable[[Any], SeatReferee] | None,
-        conserved: Callable[[Any], npt.ArrayLike] | None,
-        seed: int,
-    ) -> None:
-        super().__init__(name)
-        self.game = game
-        self.referee = referee
-        self.conserved = conserved
-        self.seeds = chance.fold(seed, np.arange(ROWS))
-        self.rewards = np.zeros((ROWS, game.num_seats))  # of the last move
-
-    def walk(self, number: int = 0) -> Iterator[tuple[Any, npt.NDArray[np.int64]]]:
-        """Play a batch with random legal actions; yield live state and actions before each move, and at the end."""
-        game, state = self.game, self.game.deal(self.seeds)
-        self.log = Log(f"game = {self.name}")
-        self.log.add(f"state = game.deal(np.array({self.seeds.tolist()}, np.uint64))")
-        actions = np.zeros(ROWS, np.int64)
-        for move in range(game.max_moves + 1):
-            live = np.flatnonzero(~state.done)
-            if not len(live):
-                break
-            keys = chance.fold(number, move, live)
-            actions[live] = uniform_legal(game.action_mask(state)[live], keys)
-            yield state, actions
-            self.log.add(f"game.step(state, np.array({actions.tolist()}))")
-            self.rewards = game.step(state, actions)
-        yield state, actions
 
 
 def declarations(case: GameCase) -> Found:

@@ -4,7 +4,7 @@ Letters for shapes: `B` matches in a batch, `P` seats, `A` actions, `F` features
 `K` worlds a decision, `T` public events.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
@@ -174,6 +174,85 @@ class HasPicture(Protocol):
 
     def text(self, state: Any, row: int = 0, seat: int | None = None) -> str:
         """Return a position as a table; with `seat`, only what that seat may see."""
+
+
+@runtime_checkable
+class HasChance(Protocol):
+    """Ability of games whose chance can be drawn one outcome at a time, as game trees and exact solvers need it.
+
+    `deal` draws before the first move and `step` before some later ones, at once and from the match's seed. All that
+    is drawn between two moves is one draw, a row of outcomes; what no seat can ever learn is not among them. Draws
+    that no seat can tell apart are one and the same row, so that each has one path through the tree.
+    """
+
+    @property
+    def num_outcomes(self) -> int:
+        """Outcomes are the numbers from 0 to one below this."""
+
+    @property
+    def max_outcomes(self) -> int:
+        """D, an upper bound of the outcomes in a match."""
+
+    @property
+    def max_draws(self) -> int:
+        """An upper bound of the draws in a match."""
+
+    def drawn_now(self, state: Any) -> BoolArray:
+        """Return (B,): chance has drawn since the last move, or before the first; such a draw can be drawn again."""
+
+    def next_outcomes(self, state: Any, drawn: Sequence[int]) -> dict[int, float]:
+        """Return what may follow the outcomes `drawn` of the present draw, and how likely; nothing if that is all.
+
+        Args:
+            state: a batch of one in which `drawn_now`.
+            drawn: the first outcomes of its draw.
+
+        Raises:
+            PositionError: chance cannot draw these.
+        """
+
+    def draw(self, state: Any, outcomes: IntArray) -> None:
+        """Let chance have drawn `outcomes` instead, in place: a row for each match, filled up with -1.
+
+        Raises:
+            PositionError: chance cannot draw a row, or a match is past its draw; nothing has changed.
+        """
+
+    def outcomes(self, state: Any) -> IntArray:
+        """Return (B, D): the outcomes of all draws of each match, -1 beyond the last one.
+
+        Raises:
+            PositionError: the match does not tell, as it was set up in its middle or has forgotten its moves.
+        """
+
+    def redraw(self, state: Any, seats: IntArray, seeds: KeyArray) -> IntArray:
+        """Return (B, D): outcomes drawn anew from `seeds[b]` as seat `seats[b]` must think, which remembers all moves.
+
+        They are as likely as chance and what the seat has seen make them, and the match's moves are legal in them.
+
+        Raises:
+            PositionError: as `outcomes`.
+        """
+
+    def outcome_label(self, outcome: int) -> str:
+        """Return an outcome as people write it, such as `R7`."""
+
+
+@runtime_checkable
+class HasReturns(Protocol):
+    """Ability of games that know what a match can pay."""
+
+    @property
+    def return_bounds(self) -> tuple[float, float]:
+        """What a seat can earn in a match: never less than the first, never more than the second."""
+
+    @property
+    def return_sum(self) -> float | None:
+        """What all seats together earn in every match; None if that varies."""
+
+    @property
+    def pays_at_end(self) -> bool:
+        """Whether the last move of a match pays everything."""
 
 
 class Agent(Protocol):

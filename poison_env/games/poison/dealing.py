@@ -129,10 +129,15 @@ class PoisonDealer(PoisonOptions):
             + self._hand_of_card * kinds
             + np.arange(size)[:, None] * (self._hands * kinds)
         )
-        hands = np.bincount(dealt.ravel(), minlength=size * self._hands * kinds).astype(np.int16).reshape(-1, kinds)
+        hands = np.bincount(dealt.ravel(), minlength=size * self._hands * kinds).astype(np.int16)
+        self._begin_round(state, rows, hands.reshape(size, self._hands, kinds))
+
+    def _begin_round(self, state: PoisonState, rows: IntArray | slice, hands: npt.NDArray[np.int16]) -> None:
+        """Begin the round with hands (n, P and more, K), the first player's first."""
+        size, number, kinds = hands.shape
         first = (state.dealer[rows] + state.round[rows] + 1) % self.num_seats
-        seat_hands = np.arange(size)[:, None] * self._hands + self._rotation[-first % self.num_seats]
-        state.hands[rows] = hands.take(seat_hands, axis=0)
+        seat_hands = np.arange(size)[:, None] * number + self._rotation[-first % self.num_seats]
+        state.hands[rows] = hands.reshape(-1, kinds).take(seat_hands, axis=0)
         state.unplayed[rows] = self.deck.counts
         state.cauldrons[rows] = 0
         state.taken[rows] = 0
@@ -157,14 +162,17 @@ class PoisonDealer(PoisonOptions):
         With perfect recall those are the others' hands and the cards set aside; with `recall="none"` every pile of
         taken cards as well. Rounds to come are drawn anew too.
         """
+        return self._shuffle_unseen(state, seats, seeds, remembers=self.recall == "perfect")
+
+    def _shuffle_unseen(self, state: PoisonState, seats: IntArray, seeds: KeyArray, *, remembers: bool) -> PoisonState:
         world = state.copy()
         size, number, kinds = len(state), self.num_seats, self.num_kinds
         rows, keys = np.arange(size), chance.as_keys(seeds)
         own = state.hands[rows, seats]
-        pool = self._unseen(state, own)
+        pool = self._unseen(state, own, remembers=remembers)
         sizes = state.hands.sum(axis=2)
         sizes[rows, seats] = 0
-        if self.recall == "none":
+        if not remembers:
             sizes = np.concatenate([sizes, state.taken.sum(axis=2)], axis=1)
 
         shuffled = chance.bits(keys, _DEAL, self.deck.size) & ~_KIND_BITS | self._card_kinds.astype(np.uint64)
@@ -185,7 +193,7 @@ class PoisonDealer(PoisonOptions):
 
         world.hands[:] = drawn[:, :number]
         world.hands[rows, seats] = own
-        if self.recall == "none":
+        if not remembers:
             by_class = (self.deck.classes[:, None] == np.arange(len(CLASSES))).astype(np.int16)
             world.taken[:] = drawn[:, number:-1] @ by_class
             world.unplayed[:] = world.hands.sum(axis=1) + drawn[:, -1]
@@ -193,9 +201,11 @@ class PoisonDealer(PoisonOptions):
         world.seeds[:] = chance.fold(keys, _FUTURE)
         return world
 
-    def _unseen(self, state: PoisonState, own: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:
+    def _unseen(
+        self, state: PoisonState, own: npt.NDArray[np.int16], *, remembers: bool | None = None
+    ) -> npt.NDArray[np.int16]:
         """Return the cards by kind that the owners of hands `own`, (B, K), have not seen or do not remember, (B, K)."""
-        if self.recall == "perfect":
+        if self.recall == "perfect" if remembers is None else remembers:
             return state.unplayed - own
         boiling: npt.NDArray[np.int16] = self._tables.contents.take(state.cauldrons, axis=0).sum(axis=1, dtype=np.int16)
         return self.deck.counts - boiling - own

@@ -5,6 +5,7 @@ docs/rules.md has them in full with every decision on what they leave open.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,16 @@ from poison_env.core.errors import IllegalActionError, PositionError
 from poison_env.core.layout import Observation
 from poison_env.core.protocol import BoolArray, FloatArray, IntArray, check_actions
 from poison_env.games.poison import drawing, single, tables, text
-from poison_env.games.poison.dealing import PoisonDealer, PoisonState
-from poison_env.games.poison.deck import LIMIT
+from poison_env.games.poison.dealing import PoisonState
+from poison_env.games.poison.deck import CLASSES, LIMIT
+from poison_env.games.poison.outcomes import PoisonOutcomes
 from poison_env.games.poison.tables import CAULDRONS
 
 POISON_CLASS, POISON_POINTS = 3, 2
 _EVERY = slice(None)
 
 
-class Poison(PoisonDealer):
+class Poison(PoisonOutcomes):
     """The rules of Poison for one set of options.
 
     Args:
@@ -190,6 +192,34 @@ class Poison(PoisonDealer):
         """Return how many seats have strictly fewer points, (B, P): 0 = best; equal totals share."""
         better: npt.NDArray[np.int64] = (state.totals[:, None, :] < state.totals[:, :, None]).sum(axis=2)
         return better
+
+    @cached_property
+    def return_bounds(self) -> tuple[float, float]:
+        """What a seat can earn in a match: never less than the first, never more than the second."""
+        if self.reward == "win":
+            return 0.0, 1.0
+        *potions, poisons = np.bincount(self.deck.classes, weights=self.deck.counts, minlength=len(CLASSES)).tolist()
+        poison = POISON_POINTS * poisons
+        # A seat is immune to a colour unless another took as many cards of it, and so pays for half of them at most.
+        worst = poison + sum(n // 2 for n in potions)
+        if self.reward == "points":
+            return -self.num_rounds * worst, 0.0
+        others = self.num_seats - 1
+        if others == 1:  # a tie costs both the same: only the smaller part of a colour makes a difference
+            worst = best = poison + sum(max(n - 1, 0) // 2 for n in potions)
+        else:
+            best = (poison + sum(potions)) / others
+        return -self.num_rounds * worst, self.num_rounds * best
+
+    @property
+    def return_sum(self) -> float | None:
+        """0 for relative rewards, 1 for the win; points vary."""
+        return {"relative": 0.0, "win": 1.0}.get(self.reward)
+
+    @property
+    def pays_at_end(self) -> bool:
+        """Whether the last move of a match pays everything."""
+        return self.num_rounds == 1 or self.reward == "win"
 
     # --- what is seen
 

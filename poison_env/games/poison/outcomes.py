@@ -1,0 +1,168 @@
+"""The chance of Poison, outcome by outcome: who deals first, and card by card what each hand holds.
+
+Nobody can tell in which order a hand was dealt, so its cards come in the order of their kinds: every deal has one path,
+where dealing round the table would have a path for each order. Cards that are set aside are no outcomes.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import accumulate
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from poison_env.core.chance import KeyArray
+from poison_env.core.errors import PositionError
+from poison_env.core.protocol import BoolArray, IntArray
+from poison_env.games.poison.dealing import PoisonDealer, PoisonState
+
+
+class PoisonOutcomes(PoisonDealer):
+    """Draws the chance of one set of options again; outcome k is a card of kind k, K + s that seat s deals first."""
+
+    @property
+    def num_outcomes(self) -> int:
+        """Kinds, and seats where chance chooses the first dealer."""
+        return self.num_kinds + self._dealer_drawn * self.num_seats
+
+    @property
+    def max_outcomes(self) -> int:
+        """D: the cards dealt in all rounds, and the first dealer."""
+        return self._dealer_drawn + self.num_rounds * self.cards_dealt
+
+    @property
+    def max_draws(self) -> int:
+        """Rounds."""
+        return self.num_rounds
+
+    @property
+    def _dealer_drawn(self) -> int:
+        return int(self.first_dealer is None)
+
+    @cached_property
+    def _hand_ends(self) -> tuple[int, ...]:
+        return tuple(accumulate(self.hand_sizes))
+
+    def drawn_now(self, state: PoisonState) -> BoolArray:
+        """Return whether a round has just been dealt, (B,)."""
+        fresh: BoolArray = (state.cards_left == self.cards_dealt) & ~state.done
+        return fresh
+
+    def next_outcomes(self, state: PoisonState, drawn: Sequence[int]) -> dict[int, float]:
+        """Return what may follow the outcomes `drawn` of the present draw, and how likely; nothing if that is all.
+
+        Hands are dealt one after another, the first player's first. With c cards of each kind left for a hand, the
+        chance that it holds n of each is that of drawing without replacement, so the chance of its next card is a
+        quotient of numbers of ways to fill it up.
+
+        Raises:
+            PositionError: chance cannot draw these.
+        """
+        cards = list(drawn)
+        if self._dealer_drawn and state.round[0] == 0:
+            if not cards:
+                return {self.num_kinds + seat: 1 / self.num_seats for seat in range(self.num_seats)}
+            cards = cards[1:]
+        if len(cards) == self.cards_dealt:
+            return {}
+        if len(cards) > self.cards_dealt or not all(0 <= card < self.num_kinds for card in cards):
+            raise PositionError(f"chance cannot draw {list(drawn)}")
+        hand = sum(end <= len(cards) for end in self._hand_ends)
+        start = self._hand_ends[hand] - self.hand_sizes[hand]
+        held, missing = cards[start:], self._hand_ends[hand] - len(cards)
+        left = self.deck.counts - np.bincount(np.array(cards[:start], np.int64), minlength=self.num_kinds)
+        counts = np.maximum(left, 0).tolist()
+        beyond = [*accumulate(reversed(counts), initial=0)][::-1]  # [k]: cards of kind k and above
+        last = held[-1] if held else 0
+        copies = held.count(last)
+        # Ways to fill the hand up, given the kinds below `last` and at least so many copies of it.
+        again = sum(
+            comb(counts[last], n) * comb(beyond[last + 1], copies + missing - n)
+            for n in range(copies + 1, copies + missing + 1)
+        )
+        stay = comb(counts[last], copies)
+        ways = {last: again} | {
+            kind: stay * (comb(beyond[kind], missing) - comb(beyond[kind + 1], missing))
+            for kind in range(last + 1, self.num_kinds)
+        }
+        total = sum(ways.values())
+        if not total or left.min() < 0:
+            raise PositionError(f"chance cannot draw {list(drawn)}")
+        return {kind: number / total for kind, number in ways.items() if number}
+
+    def draw(self, state: PoisonState, outcomes: IntArray) -> None:
+        """Deal the round that has just begun again, in place, as `outcomes` say: a row a match, filled up with -1.
+
+        Raises:
+            PositionError: chance cannot draw a row, or a match is past its draw; nothing has changed.
+        """
+        size, kinds = len(state), self.num_kinds
+        drawn = np.asarray(outcomes)
+        first = self._dealer_drawn * (state.round == 0)
+        width = self.cards_dealt + int(first.max(initial=0))
+        if drawn.dtype.kind not in "iu" or drawn.ndim != 2 or drawn.shape[0] != size or drawn.shape[1] < width:
+            raise PositionError(
+                f"outcomes: expected whole numbers of shape ({size}, {width}), got {drawn.dtype} {drawn.shape}"
+            )
+        late = ~self.drawn_now(state)
+        if late.any():
+            raise PositionError(f"row {int(np.argmax(late))}: the match is over, or past its draw")
+        cards = np.take_along_axis(drawn, first[:, None] + np.arange(self.cards_dealt), axis=1).astype(np.int64)
+        dealer = np.where(first, drawn[:, 0] - kinds, state.dealer)
+        hand = np.repeat(np.arange(self.num_seats), self.hand_sizes)
+        wrong = ((cards < 0) | (cards >= kinds)).any(axis=1) | (dealer < 0) | (dealer >= self.num_seats)
+        wrong |= ((np.diff(cards, axis=1) < 0) & (np.diff(hand) == 0)).any(axis=1)
+        places = (np.arange(size)[:, None] * self.num_seats + hand) * kinds + np.where(wrong[:, None], 0, cards)
+        hands = np.bincount(places.ravel(), minlength=size * self.num_seats * kinds).astype(np.int16)
+        hands = hands.reshape(size, self.num_seats, kinds)
+        wrong |= (hands.sum(axis=1) > self.deck.counts).any(axis=1) | (drawn[:, width:] != -1).any(axis=1)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise PositionError(f"row {row}: chance cannot draw {drawn[row].tolist()}")
+        state.dealer[:] = dealer
+        self._begin_round(state, slice(None), hands)
+
+    def outcomes(self, state: PoisonState) -> npt.NDArray[np.int64]:
+        """Return first dealer and hands of every round so far, (B, D), -1 beyond.
+
+        Raises:
+            PositionError: the match does not tell, as it was set up in its middle or has forgotten its moves.
+        """
+        size, seats, kinds, length = len(state), self.num_seats, self.num_kinds, self.cards_dealt
+        found = np.full((size, self.max_outcomes), -1, np.int64)
+        if self._dealer_drawn:
+            found[:, 0] = kinds + state.dealer
+        for number in range(self.num_rounds):
+            rows = np.flatnonzero(number < state.round + ~state.done)
+            events = state.events[rows, number * length : (number + 1) * length].astype(np.int64)
+            at, _ = np.nonzero(events >= 0)
+            mover, action = np.divmod(events[events >= 0], self.num_actions)
+            places = (at * seats + mover) * kinds + self.kind_of[action]
+            hands = np.bincount(places, minlength=len(rows) * seats * kinds).reshape(-1, seats, kinds)
+            hands += np.where((state.round[rows] == number)[:, None, None], state.hands[rows], 0)
+            first = (state.dealer[rows] + number + 1) % seats
+            order = self._rotation[first]  # (n, P) the seats from the first player on
+            untold = (hands.sum(axis=2)[np.arange(len(rows))[:, None], order] != self.hand_sizes).any(axis=1)
+            if untold.any():
+                row = rows[np.argmax(untold)]
+                raise PositionError(f"row {row}: the match does not tell what was dealt in round {number + 1}")
+            hands = hands[np.arange(len(rows))[:, None], order]
+            cards = np.repeat(np.tile(np.arange(kinds), len(rows) * seats), hands.ravel())
+            begin = self._dealer_drawn + number * length
+            found[rows, begin : begin + length] = cards.reshape(len(rows), length)
+        return found
+
+    def redraw(self, state: PoisonState, seats: IntArray, seeds: KeyArray) -> npt.NDArray[np.int64]:
+        """Return outcomes, (B, D), with the cards that `seats[b]` has not seen shuffled anew.
+
+        Raises:
+            PositionError: as `outcomes`.
+        """
+        return self.outcomes(self._shuffle_unseen(state, seats, seeds, remembers=True))
+
+    def outcome_label(self, outcome: int) -> str:
+        """Return a card as text, or who deals first."""
+        if outcome < self.num_kinds:
+            return self.deck.label(outcome)
+        return f"seat {outcome - self.num_kinds} deals first"

@@ -35,10 +35,9 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from safetensors.torch import save_file
 from tqdm import tqdm
 
-import agents
 from agents import features
-from agents.neural import NeuralAgent, ValueNetwork, describe, newest_checkpoint
-from experiments import evaluate, evaluation
+from agents.neural import PolicyAgent, ValueNetwork, describe, newest_checkpoint
+from experiments.judging import conclude, postfix, quick_look
 from experiments.options import make_game, parse_options
 from experiments.rllib_parts import POLICY, MaskedPolicy, SelfPlayEnv, only_policy
 from experiments.runs import KEPT_CHECKPOINTS, Run
@@ -131,7 +130,7 @@ def ppo(config: Config, place: Place, begin: int) -> PPOConfig:
             restart_failed_env_runners=True,
             restart_failed_sub_environments=False,  # an illegal action is a fault to be seen
             num_consecutive_env_runner_failures_tolerance=1000,
-            env_runner_health_probe_timeout_s=10,
+            env_runner_health_probe_timeout_s=2,  # each iteration waits so long for one that is being started
             env_runner_restore_timeout_s=60,
         )
         .debugging(seed=config.seed, log_level="ERROR")
@@ -139,45 +138,68 @@ def ppo(config: Config, place: Place, begin: int) -> PPOConfig:
 
 
 class Learner:
-    """A run's RLlib algorithm, and its policy as an agent."""
+    """A run's RLlib algorithm, from its newest checkpoint on, and its policy as an agent."""
 
     def __init__(self, config: Config, place: Place, game: Game[Any], run: Path) -> None:
-        self.config = config
+        self.hidden = config.hidden
         self.game = game
         self.encoder = features.for_game(game)
-        self.path = run
+        self.run = run
+        self.done = self.decisions = 0  # iterations, and decisions learned from
         found = newest_checkpoint(run)
-        self.done = 0 if found is None else int(found.name.removeprefix("checkpoint-"))
+        if found is not None:
+            about = json.loads((found / "state.json").read_text(encoding="utf-8"))
+            self.done, self.decisions = about["iteration"], about["decisions"]
         self.algorithm: Algorithm = ppo(config, place, self.done).build_algo()
         if found is not None:
             self.algorithm.restore_from_path(str((found / "rllib").absolute()))
 
-    def policy(self) -> ValueNetwork:
-        """Return the policy's network as it is now: logits of each action."""
-        network = ValueNetwork(self.encoder.size, self.game.num_actions, self.config.hidden)
+    def train(self) -> dict[str, Any]:
+        """Play and learn one iteration; return its metrics.
+
+        Where all workers have died, waits for those that are started anew.
+        """
+        begun = time.perf_counter()
+        played, learned = 0, None
+        while not played or learned is None:
+            result = self.algorithm.train()
+            played = int(result["env_runners"].get("num_env_steps_sampled", 0))
+            learned = result.get("learners", {}).get(POLICY)
+        self.done += 1
+        self.decisions += played
+        group = self.algorithm.env_runner_group
+        return {
+            "iteration": self.done,
+            "decisions": self.decisions,
+            "played": played,
+            "loss": float(learned["total_loss"]),
+            "policy_loss": float(learned["policy_loss"]),
+            "value_loss": float(learned["vf_loss"]),
+            "entropy": float(learned["entropy"]),
+            "explained_variance": float(learned["vf_explained_var"]),
+            "runners": group.num_healthy_remote_workers(),
+            "restarts": group.num_remote_worker_restarts(),
+            "seconds": time.perf_counter() - begun,
+        }
+
+    def policy(self) -> PolicyAgent:
+        """Return the policy as it is now, as an agent that cannot forget the mask."""
+        network = ValueNetwork(self.encoder.size, self.game.num_actions, self.hidden)
         weights = self.algorithm.learner_group.get_weights()[POLICY]
-        ours = {name: torch.as_tensor(weights[f"policy.{name}"]) for name in network.state_dict()}
-        network.load_state_dict(ours)
-        return network.eval()
+        network.load_state_dict({name: torch.as_tensor(weights[f"policy.{name}"]) for name in network.state_dict()})
+        return PolicyAgent(self.game, network.eval(), self.encoder)
 
-    def quick_look(self) -> dict[str, float]:
-        """Return the policy's points less the others' mean at each table of `config.opponents`, on a few deals."""
-        config = self.config
-        agent = NeuralAgent(self.game, self.policy(), self.encoder)
-        tables = {name: agents.load(name) for name in config.opponents}
-        found = evaluation.evaluate(self.game, {POLICY: agent}, tables, deals=config.evaluation_deals, seed=config.seed)
-        return {f"against_{match_up.table}": float(match_up.per_deal("diff").mean()) for match_up in found}
-
-    def save(self, iteration: int) -> None:
+    def save(self) -> None:
         """Write a checkpoint, whole or not at all, and forget the oldest ones."""
-        partial = self.path / f".partial-{iteration:06d}"
+        partial = self.run / f".partial-{self.done:06d}"
         partial.mkdir()
-        save_file(self.policy().state_dict(), partial / "network.safetensors")
-        about = {**describe(self.game, self.encoder, self.config.hidden), "iteration": iteration}
+        save_file(self.policy().network.state_dict(), partial / "network.safetensors")
+        about = describe(self.game, self.encoder, self.hidden, output="logits")
+        about |= {"iteration": self.done, "decisions": self.decisions}
         (partial / "state.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
         self.algorithm.save_to_path(str((partial / "rllib").absolute()))
-        partial.rename(self.path / f"checkpoint-{iteration:06d}")
-        for old in sorted(self.path.glob("checkpoint-*"))[:-KEPT_CHECKPOINTS]:
+        partial.rename(self.run / f"checkpoint-{self.done:06d}")
+        for old in sorted(self.run.glob("checkpoint-*"))[:-KEPT_CHECKPOINTS]:
             shutil.rmtree(old)
 
 
@@ -199,17 +221,16 @@ def main(config: Config, place: Place, *, path: Path, resume: bool = False) -> P
         learner = Learner(config, place, game, path)
         run.cut_log(learner.done)
         with tqdm(total=config.iterations, initial=learner.done, desc=path.name, unit="iteration") as bar:
-            for iteration in range(learner.done + 1, config.iterations + 1):
-                metrics = train_once(learner, iteration)
-                last = iteration == config.iterations
-                if config.evaluate_every and (iteration % config.evaluate_every == 0 or last):
-                    metrics |= learner.quick_look()
+            while learner.done < config.iterations:
+                metrics = learner.train()
+                last = learner.done == config.iterations
+                if config.evaluate_every and (learner.done % config.evaluate_every == 0 or last):
+                    metrics |= quick_look(config, game, learner.policy())
                 run.log(metrics)
-                if last or iteration % config.checkpoint_every == 0:
-                    learner.save(iteration)
+                if last or learner.done % config.checkpoint_every == 0:
+                    learner.save()
                 bar.update()
-                shown = {name: f"{value:.2f}" for name, value in metrics.items() if name.startswith("against")}
-                bar.set_postfix(shown | {"runners": metrics["runners"]})
+                bar.set_postfix(postfix(metrics) | {"runners": metrics["runners"]})
         learner.algorithm.stop()
     finally:
         if not connected:
@@ -228,33 +249,6 @@ def connect(place: Place) -> None:
             object_store_memory=OBJECT_STORE,
             log_to_driver=False,
         )
-
-
-def train_once(learner: Learner, iteration: int) -> dict[str, Any]:
-    """Play and learn one iteration; return its metrics.
-
-    Where all workers have died, waits for those that are started anew.
-    """
-    begun = time.perf_counter()
-    while True:
-        result = learner.algorithm.train()
-        played = result["env_runners"].get("num_env_steps_sampled", 0)
-        if played and POLICY in result.get("learners", {}):
-            break
-    learned = result["learners"][POLICY]
-    group = learner.algorithm.env_runner_group
-    return {
-        "iteration": iteration,
-        "decisions": int(played),
-        "decisions_in_all": int(result["env_runners"]["num_env_steps_sampled_lifetime"]),
-        "policy_loss": float(learned["policy_loss"]),
-        "value_loss": float(learned["vf_loss"]),
-        "entropy": float(learned["entropy"]),
-        "explained_variance": float(learned["vf_explained_var"]),
-        "runners": group.num_healthy_remote_workers(),
-        "restarts": group.num_remote_worker_restarts(),
-        "seconds": time.perf_counter() - begun,
-    }
 
 
 def command(
@@ -282,17 +276,7 @@ def command(
         main(config, place, path=path, resume=resume)
     except (PoisonEnvError, FileExistsError) as error:
         raise SystemExit(f"train_rllib: {error}") from error
-    print(f"The policy is in {path}: agents.load({str(path)!r}).")
-    if deals:
-        report = evaluate.Config(
-            candidates=(str(path),),
-            tables=config.opponents,
-            game=config.game,
-            options=config.options,
-            deals=deals,
-            out=path / "evaluation",
-        )
-        evaluate.main(report)
+    conclude(config, path, deals=deals)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ where dealing round the table would have a path for each order. Cards that are s
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import comb
 
 import numpy as np
@@ -66,7 +66,8 @@ class PoisonOutcomes(PoisonDealer):
             cards = cards[1:]
         if len(cards) == self.cards_dealt:
             return {}
-        if len(cards) > self.cards_dealt or not all(0 <= card < self.num_kinds for card in cards):
+        falls = any(a > b for place, (a, b) in enumerate(pairwise(cards), 1) if place not in self._hand_ends)
+        if falls or len(cards) > self.cards_dealt or not all(0 <= card < self.num_kinds for card in cards):
             raise PositionError(f"chance cannot draw {list(drawn)}")
         hand = sum(end <= len(cards) for end in self._hand_ends)
         start = self._hand_ends[hand] - self.hand_sizes[hand]

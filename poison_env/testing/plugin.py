@@ -1,9 +1,9 @@
 """A plug-in for pytest: each check of an environment as a test of its own.
 
 `pytest -p poison_env.testing.plugin --conformance package.module:env`, with `--conformance-kind`, `--conformance-hooks`
-and `--conformance-seats` as the command line of `python -m poison_env.testing` has them; or the fixture `conformance`:
-in a test, `conformance(check_aec(make_env, referee=referee))` fails with all findings. It is loaded where it is asked for
-(`-p`, or `pytest_plugins` in a conftest.py), so that other test runs do not import the environments.
+and `--conformance-seats` as the command line of `python -m poison_env.testing` has them. Or the fixture `conformance`:
+in a test, `conformance(check_aec(make_env, referee=referee))` fails with all findings. The plug-in is loaded where it
+is asked for (`-p`, or `pytest_plugins` in a conftest.py), so that other test runs do not import the environments.
 """
 
 from collections.abc import Callable, Iterator

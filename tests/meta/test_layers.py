@@ -33,6 +33,8 @@ BASE = {"numpy", "gymnasium", "pettingzoo"}
 EXTRAS = {  # modules that stand for an extra: they may load it, and nobody may load them at import time
     "poison_env.adapters.sb3": {"stable_baselines3", "sb3_contrib"},
     "poison_env.adapters.openspiel": {"pyspiel", "open_spiel"},
+    "poison_env.adapters.rllib": {"ray"},
+    "poison_env.testing.plugin": {"pytest"},
 }
 NEVER = {"torch", "agents", "experiments", "notebooks", "tests"}  # in poison_env, not even inside a function
 

@@ -49,7 +49,7 @@ class Config:
     options: tuple[str, ...] = ("num_seats=4", "num_rounds=1")  # name=value
     reward: str = "relative"  # what is learned: own less the mean of the others
     seed: int = 0
-    iterations: int = 160
+    iterations: int = 120
     num_envs: int = 512  # matches side by side
     num_steps: int = 32  # decisions of each in an iteration
     batch_size: int = 4096  # decisions

@@ -259,7 +259,14 @@ class MatchState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no annotat
         return str(self.node)
 
     def resample_from_infostate(self, player: int, probability_sampler: Callable[[], float]) -> "MatchState":
-        """Return a state, history and all, that the player cannot tell from this one, as likely as it must think.
+        """Return a state, history and all, that the player cannot tell from this one; moves are the same.
+
+        It is drawn as `game.resample` draws: what is hidden is shuffled, as though others' moves told nothing about
+        the cards that they keep.
+
+        Args:
+            player: a seat, to move or not.
+            probability_sampler: returns a number in [0, 1), the only randomness.
 
         Raises:
             LifeCycleError: at a chance node, where no information state is complete.
@@ -340,6 +347,9 @@ class MatchGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no annotatio
         )
         super().__init__(game_type(game_id, game.num_seats, game.num_seats, returns), info, dict(params))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded, (str(self),)
+
     def new_initial_state(self) -> MatchState:
         """Return a state in which nothing has been dealt."""
         return MatchState(self)
@@ -363,6 +373,11 @@ class MatchGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no annotatio
         if not iig_obs_type.public_info or iig_obs_type.private_info != pyspiel.PrivateInfoType.SINGLE_PLAYER:
             return None
         return MatchObserver(self.rules, recall=iig_obs_type.perfect_recall)
+
+
+def _loaded(text: str) -> Any:
+    """Return a game from its text; this is what a pickle of one holds, so that it registers the games."""
+    return pyspiel.load_game(text)
 
 
 class PolicyAgent:

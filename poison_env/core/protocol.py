@@ -226,9 +226,9 @@ class HasChance(Protocol):
         """
 
     def redraw(self, state: Any, seats: IntArray, seeds: KeyArray) -> IntArray:
-        """Return (B, D): outcomes drawn anew from `seeds[b]` as seat `seats[b]` must think, which remembers all moves.
+        """Return (B, D): outcomes of matches with the same moves that `seats[b]` cannot tell from these.
 
-        They are as likely as chance and what the seat has seen make them, and the match's moves are legal in them.
+        They are drawn from `seeds[b]` as `resample` draws, but for a seat that remembers every move.
 
         Raises:
             PositionError: as `outcomes`.

@@ -1,0 +1,66 @@
+"""What the tests of the OpenSpiel adapter share: games by their parameters, random matches, and the same ones here."""
+
+from typing import Any
+
+import numpy as np
+import pyspiel
+
+import poison_env.adapters.openspiel  # noqa: F401  # it registers the games
+from poison_env.core import chance
+from poison_env.games.poison import Poison, PoisonState
+
+TINY = "num_seats=2,deck=R7x2 R9 G4x3,deal=hands4,num_rounds=1,reward=relative,first_dealer=0"  # 1,005 decisions
+SMALL = "num_seats=2,deck=R1x2 R3 R5 B2x2 B4 B6"
+OPTIONS = [
+    "",
+    "players=2",
+    "num_seats=3,num_rounds=2",
+    "players=5,num_rounds=1,reward=win",
+    "num_seats=6,num_rounds=1",
+    "num_rounds=1,reward=relative",
+    "num_seats=3,deal=equal,num_rounds=1",
+    "num_seats=3,deal=all,num_rounds=1,first_dealer=2",
+    "deck=box58,num_rounds=1,colour_rule=fixed",
+    "recall=none,num_rounds=2,num_seats=3",
+    "handicaps=3 0 0 7,reward=win,num_rounds=1",
+    TINY,
+    SMALL,
+    f"{SMALL},deal=hands4,recall=none",
+]
+
+
+def load(parameters: str = "") -> Any:
+    return pyspiel.load_game(f"python_poison({parameters})" if parameters else "python_poison")
+
+
+def rules(game: Any) -> Poison:
+    found = game.rules.game
+    assert isinstance(found, Poison)
+    return found
+
+
+def at_depth(game: Any, seed: int, moves: int | None = None) -> Any:
+    """Return a state after so many random moves, or at the end."""
+    random = np.random.default_rng(seed)
+    state = game.new_initial_state()
+    made = 0
+    while not state.is_terminal():
+        if state.is_chance_node():
+            outcomes, likely = zip(*state.chance_outcomes(), strict=True)
+            state.apply_action(int(random.choice(outcomes, p=likely)))
+        elif made == moves:
+            break
+        else:
+            made += 1
+            state.apply_action(int(random.choice(state.legal_actions())))
+    return state
+
+
+def dealt(game: Any, seed: int) -> tuple[Any, PoisonState]:
+    """Return one and the same match of one round, dealt from a seed here, in OpenSpiel and in the rules."""
+    ours = rules(game).deal(chance.as_keys(seed))
+    theirs = game.new_initial_state()
+    for outcome in rules(game).outcomes(ours)[0].tolist():
+        if theirs.is_chance_node():
+            theirs.apply_action(outcome)
+    return theirs, ours

@@ -5,7 +5,8 @@
     ray start --address FIRST:6379
     python -m experiments.train_rllib --address FIRST:6379 --num-env-runners 16
 
-Every machine needs this repository and the extra `rllib`. A worker, or a whole machine but that of this program, may
+Every machine needs this repository and the extra `rllib` (`make rllib` makes .venv-integrations), and the token that Ray
+guards a cluster with: the first machine makes it, in ~/.ray/auth_token, and it is copied to the others. A worker, or a whole machine but that of this program, may
 die: RLlib goes on with the others and starts the lost workers anew where there is room. A killed run goes on from its
 last checkpoint with `--resume`.
 
@@ -96,6 +97,7 @@ class Place:
     num_env_runners: int = 2  # worker processes that play; 0 to play in this one
     envs_per_runner: int = 16  # matches played side by side in each
     device: str = "cpu"  # of the learner: cpu or cuda
+    threads: int = 1  # of torch where it learns; more rarely pays for small networks, and costs much on a busy machine
 
 
 def ppo(config: Config, place: Place, begin: int) -> PPOConfig:
@@ -212,6 +214,7 @@ def main(config: Config, place: Place, *, path: Path, resume: bool = False) -> P
         FileExistsError: there is a run at `path` and `resume` is off.
         CheckpointError: the run at `path` has another configuration.
     """
+    torch.set_num_threads(place.threads)
     game = make_game(config.game, {**parse_options(config.options), "reward": config.reward})
     run = Run(path, asdict(config), resume=resume)
     connected = ray.is_initialized()
@@ -244,6 +247,7 @@ def connect(place: Place) -> None:
         ray.init(address=place.address, log_to_driver=False)
     else:
         ray.init(
+            address="local",  # not one that happens to run here
             num_cpus=place.num_env_runners + 1,  # a core may serve two of them; fewer would wait for ever
             include_dashboard=False,
             object_store_memory=OBJECT_STORE,

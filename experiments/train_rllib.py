@@ -5,10 +5,11 @@
     ray start --address FIRST:6379
     python -m experiments.train_rllib --address FIRST:6379 --num-env-runners 16
 
-Every machine needs this repository and the extra `rllib` (`make rllib` makes .venv-integrations), and the token that Ray
-guards a cluster with: the first machine makes it, in ~/.ray/auth_token, and it is copied to the others. A worker, or a whole machine but that of this program, may
-die: RLlib goes on with the others and starts the lost workers anew where there is room. A killed run goes on from its
-last checkpoint with `--resume`.
+Every machine needs this repository with the extra `rllib` (`make rllib` makes .venv-integrations), and the token that
+Ray guards a cluster with: the first machine makes it, ~/.ray/auth_token, and it is copied to the others.
+
+A worker may die, or a whole machine but the cluster's first and that of this program: RLlib goes on with the others and
+starts the lost workers anew where there is room. A killed run goes on from its last checkpoint with `--resume`.
 
 A checkpoint holds the policy as safetensors and JSON, which `agents.load` reads like that of any other run, and next to
 it RLlib's own, which only this program's `--resume` reads. RLlib's is made of pickles, and loading a pickle runs code:

@@ -90,12 +90,6 @@ _VECTOR: list[tuple[str, str, str, str]] = [
     ),
     (
         "autoreset",
-        "the metadata name the mode in text",
-        '"autoreset_mode": self.autoreset_mode}',
-        '"autoreset_mode": self.autoreset_mode.value}',
-    ),
-    (
-        "autoreset",
         "the metadata are shared by all instances",
         'self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}',
         'type(self).metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}',
@@ -112,12 +106,6 @@ _VECTOR: list[tuple[str, str, str, str]] = [
         "terminations are numbers",
         "return observation, rewards, terminated, truncated, infos",
         "return observation, rewards, terminated.astype(np.int8), truncated, infos",
-    ),
-    (
-        "types and spaces",
-        "spaces of one slot are those of all",
-        "self.observation_space = batch_space(self.single_observation_space, num_envs)",
-        "self.observation_space = self.single_observation_space",
     ),
     (
         "shared memory",

@@ -4,7 +4,6 @@ from tests.kill_matrix.fault import DEALING, GAME, LAYOUTS, OPTIONS, PROTOCOL, S
 
 FAULTS = [
     Fault("rules", "thirteen overflows", TABLES, "+ deck.values[:, None] > LIMIT", "+ deck.values[:, None] >= LIMIT"),
-    Fault("rules", "thirteen empties a place", TABLES, "if total + value > LIMIT", "if total + value >= LIMIT"),
     Fault(
         "rules",
         "a tie is a majority",
@@ -23,14 +22,6 @@ FAULTS = [
     ),
     Fault(
         "rules",
-        "poison is shown with a colour",
-        TABLES,
-        "colours=colours.astype(np.int16)",
-        "colours=np.maximum(colours, by_class[:, 3] > 0)",
-    ),
-    Fault("rules", "poison only in one place", TABLES, "legal = True", "legal = cauldron == 0"),
-    Fault(
-        "rules",
         "a colour may begin in a second place",
         TABLES,
         "legal = colours[cauldron] == colour",
@@ -45,7 +36,6 @@ FAULTS = [
     ),
     Fault("rules", "the turn passes to the right", SINGLE, "(mover + 1) %", "(mover - 1) %"),
     Fault("rules", "the wrong seat begins", DEALING, "+ state.round[rows] + 1)", "+ state.round[rows])"),
-    Fault("rules", "cards taken stay for the next round", DEALING, "        state.taken[rows] = 0\n", ""),
     Fault(
         "rules",
         "a card is lost in the deal",
@@ -128,13 +118,6 @@ FAULTS = [
         "        world.hands[:] = drawn[:, :number]\n",
         "",
     ),
-    Fault(
-        "hidden information",
-        "worlds change the seat's own hand",
-        DEALING,
-        "        world.hands[rows, seats] = own\n",
-        "",
-    ),
     Fault("shared memory", "worlds are the match itself", DEALING, "world = state.copy()", "world = state"),
     Fault("shared memory", "points can be written to", GAME, "return state.totals.copy()", "return state.totals"),
     Fault(
@@ -172,7 +155,6 @@ FAULTS = [
         "self._rotation[:, 1].copy()",
         "self._rotation[:, -1].copy()",
     ),
-    Fault("batches", "events name no seat in a batch", GAME, "mover * self.num_actions + chosen", "chosen"),
     Fault(
         "batches",
         "rewards are lost in a batch",

@@ -14,37 +14,35 @@ from poison_env.core import chance
 from tests.kill_matrix import foreign
 from tests.reference.poison_referee import Card, Referee
 
-GAME: dict[str, Any] = {"num_rounds": 2, "handicaps": [0, 2, 0, 1]}  # two rounds: what passes from one to the next
 SEATS = (3, 4, 5)
+# Small, so that matches are short, with two rounds, since something passes from one to the next.
+DECK = "R1x2 R4x2 R7x2 B1x2 B4x2 B7x2 P1x2 P4x2 P7x2 G4x4"
+POISON: dict[str, Any] = {"deck": DECK, "deal": "hands4", "num_rounds": 2}
 
 
 # --- poison_env's environments
 
 
 def make_poison_aec(num_seats: int = 4, **options: Any) -> Any:
-    """Return Poison for PettingZoo with two rounds."""
-    return poison_v0.env(num_seats=num_seats, num_rounds=2, **options)
+    """Return Poison for PettingZoo."""
+    return poison_v0.env(num_seats=num_seats, **POISON, **options)
 
 
-def make_solo(**options: Any) -> SoloEnv:
-    """Return Poison for Gymnasium; checkers sample without masks, so what is illegal ends the episode."""
-    return SoloEnv("poison-v0", num_rounds=2, on_illegal="truncate", **options)
-
-
-make_vector = partial(SoloVectorEnv, "poison-v0", num_rounds=2)
-make_vector_scalar = partial(SoloEnv, "poison-v0", num_rounds=2)
+make_vector = partial(SoloVectorEnv, "poison-v0", **POISON)
+make_vector_scalar = partial(SoloEnv, "poison-v0", **POISON)
 
 
 def make_game() -> Any:
     """Return the rules of Poison with handicaps."""
-    return make("poison-v0", **GAME)
+    return make("poison-v0", handicaps=(0, 2, 0), num_seats=3, **POISON)
 
 
 class PoisonReferee:
     """The slow referee of Poison in the suite's terms; of the engine it takes the order of the cards alone."""
 
     def __init__(self, game: Any, state: Any) -> None:
-        options = dict(game.options) | {"first_dealer": int(state.dealer[0])}
+        deck = dict(zip(game.kinds, game.deck.counts.tolist(), strict=True))
+        options = dict(game.options) | {"deck": deck} | {"first_dealer": int(state.dealer[0])}
         self._orders = [game.card_order(state.seeds, number)[0] for number in range(options["num_rounds"])]
         self._kinds: Sequence[Card] = game.kinds
         self._referee = Referee(**options)
@@ -218,3 +216,19 @@ def foreign_cards(env: foreign.Cauldrons) -> Any:
     """Return the cards in play by kind."""
     held = [*env._hands, *env._cauldrons, *env._taken, env._aside]
     return [sum(cards.count(card) for cards in held) for card in range(len(foreign.CARDS))]
+
+
+def _referee_of_seats(state: Any) -> SeatReferee:
+    return SeatReferee(make_game(), state)
+
+
+def _cards_of_states(state: Any) -> Any:
+    return cards_of_matches(make_game(), state)
+
+
+AEC_HOOKS: dict[str, dict[str, Any]] = {
+    "foreign": {"redeal": redeal_foreign, "referee": ForeignReferee, "conserved": foreign_cards},
+    "aec": {"redeal": redeal_poison, "referee": poison_referee, "conserved": poison_cards},
+}
+GAME_HOOKS: dict[str, Any] = {"referee": _referee_of_seats, "conserved": _cards_of_states}
+VECTOR_HOOKS: dict[str, Any] = {"scalar": make_vector_scalar, "returns": learners_returns}

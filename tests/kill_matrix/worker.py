@@ -1,37 +1,35 @@
-"""Run one suite in a copy of the project: `python -m tests.kill_matrix.worker SUITE`, subjects after it.
+"""Run suites in a copy of the project: `python -m tests.kill_matrix.worker aec,game SUITE ...`.
 
-The last line of its output is the verdict as JSON: null, or by what the suite kills.
+For each suite one line as JSON as soon as it is done: null, or by what the suite kills.
 """
 
 import contextlib
 import io
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 MOST = 300  # characters of a message
 
 
 def main() -> None:
-    """Run the suite on each subject until it finds something."""
+    """Run each suite on the subjects that it takes until it finds something."""
     import poison_env
     from tests.kill_matrix import foreign, suites
 
     for module in (poison_env, foreign):  # not the project that is installed
         assert Path.cwd() in Path(str(module.__file__)).resolve().parents, module.__file__
-    run, able = suites.SUITES[sys.argv[1]]
-    verdict = None
-    for subject in sys.argv[2:]:
-        if subject in able and verdict is None:
-            verdict = try_suite(run, subject)
-    print(json.dumps(verdict))
+    for suite in sys.argv[2:]:
+        run, able = suites.SUITES[suite]
+        found = (try_suite(run, subject) for subject in sys.argv[1].split(",") if subject in able)
+        print(json.dumps(next((why for why in found if why is not None), None)), flush=True)
 
 
-def try_suite(run: object, subject: str) -> str | None:
+def try_suite(run: Callable[[str], None], subject: str) -> str | None:
     """Return by what the suite kills, or None."""
     from tests.kill_matrix.suites import Killed
 
-    assert callable(run)
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             run(subject)

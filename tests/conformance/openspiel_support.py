@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pyspiel
+from absl import flags
 
 import poison_env.adapters.openspiel  # noqa: F401  # it registers the games
 from poison_env.core import chance
@@ -27,6 +28,9 @@ OPTIONS = [
     SMALL,
     f"{SMALL},deal=hands4,recall=none",
 ]
+
+if not flags.FLAGS.is_parsed():
+    flags.FLAGS(["tests"])  # OpenSpiel's api_test and playthroughs read flags
 
 
 def load(parameters: str = "") -> Any:

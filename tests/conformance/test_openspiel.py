@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyspiel
 import pytest
-from absl import flags
+from open_spiel.integration_tests import api_test
 
 from experiments.best_response import build_tree
 from poison_env.adapters import openspiel
@@ -29,24 +29,20 @@ def test_random_matches_pass_openspiels_checks(parameters: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("players", range(2, 9))
-@every_game
-def test_many_random_matches_pass_openspiels_checks(parameters: str, players: int) -> None:
-    options = [part for part in parameters.split(",") if part and not part.startswith(("num_seats", "players"))]
-    if players != 4:
-        options = [part for part in options if not part.startswith("handicaps")]
-    game = load(",".join([*options, f"players={players}"])) if players < 7 or "deck=R" not in parameters else load()
-    pyspiel.random_sim_test(game, num_sims=5, serialize=True, verbose=False)
+@pytest.mark.parametrize("players", range(2, 7))
+@pytest.mark.parametrize("deck", ["published", "box58", "R1x3 R5x2 B2x2 B6 G4x2"])
+@pytest.mark.parametrize("options", ["", ",deal=hands4,reward=relative", ",colour_rule=fixed,recall=none,reward=win"])
+def test_many_random_matches_pass_openspiels_checks(options: str, deck: str, players: int) -> None:
+    game = load(f"players={players},deck={deck},num_rounds=2{options}")
+    pyspiel.random_sim_test(game, num_sims=10, serialize=True, verbose=False)
 
 
 @pytest.mark.parametrize("parameters", [TINY, "num_seats=3,num_rounds=2", "recall=none,num_rounds=1"])
 def test_openspiels_api_test_of_a_part_of_the_tree(parameters: str) -> None:
-    if not flags.FLAGS.is_parsed():
-        flags.FLAGS(["test"])
-    from open_spiel.integration_tests.api_test import EnforceAPIOnPartialTreeBase
-
     cases = {"game": load(parameters), "game_name": parameters}
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(type("Partial", (EnforceAPIOnPartialTreeBase,), cases))
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(
+        type("Partial", (api_test.EnforceAPIOnPartialTreeBase,), cases)
+    )
     result = unittest.TestResult()
     suite.run(result)
     assert [text for _, text in (*result.failures, *result.errors)] == []
@@ -54,10 +50,6 @@ def test_openspiels_api_test_of_a_part_of_the_tree(parameters: str) -> None:
 
 
 def test_openspiels_api_test_of_a_whole_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not flags.FLAGS.is_parsed():
-        flags.FLAGS(["test"])
-    from open_spiel.integration_tests import api_test
-
     name = "num_seats=2,deck=R9x3 G9x2,num_rounds=1,reward=relative,deal=hands4"
     game = load(name)
     tree = build_tree(rules(game))  # what there is to be found, by the batched rules
@@ -262,7 +254,7 @@ def test_resampling_waits_for_chance() -> None:
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(openspiel, "REMEMBERED", 1_000)
-    root = openspiel.Rules(Relayed := rules(load("num_rounds=1"))).root  # noqa: F841  # a tree of its own
+    root = openspiel.Rules(rules(load("num_rounds=1"))).root  # a tree of its own
     for seed in range(5):
         node, random = root, np.random.default_rng(seed)
         while node.player != pyspiel.PlayerId.TERMINAL:

@@ -8,6 +8,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from poison_env.testing.compare import GlobalRandomness, difference, misfit
+from poison_env.testing.scalar_trials import scalar_alone
 from poison_env.testing.vector_case import SLOTS, Drive, VectorCase, masks_in
 
 Found = Iterator[tuple[str, str]]
@@ -145,7 +146,9 @@ def autoreset(case: VectorCase) -> Found:
 
 
 def scalar(case: VectorCase) -> Found:
-    """Each slot is the scalar environment, in every mode, as Gymnasium's own vector of them."""
+    """Each slot is the scalar environment, in every mode, as Gymnasium's own vector of them; it is sound itself."""
+    assert case.scalar is not None
+    yield from scalar_alone(case.scalar, case.seed)
     for mode in case.modes:
         expected = case.reference(mode).reset(case.seed).play(case.episodes)
         actual = Drive(case, mode).reset(case.seed).play(case.episodes)

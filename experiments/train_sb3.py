@@ -105,13 +105,14 @@ class Config:
 def members(config: Config, iteration: int) -> list[int]:
     """Return after which iterations the snapshots were taken that are in the pool after `iteration`; 0 is the start.
 
-    The newer half are the newest; the others are spread evenly over the past.
+    The newer half are the newest; the others are spread evenly over those before.
     """
-    taken = list(range(0, iteration + 1, config.snapshot_every))
-    newest = taken[-(config.pool + 1) // 2 :]
-    before = taken[: len(taken) - len(newest)]
-    places = np.linspace(0, len(before) - 1, min(config.pool - len(newest), len(before))).round().astype(int)
-    return [*(before[place] for place in places), *newest]
+    taken = np.arange(0, iteration + 1, config.snapshot_every)
+    newest = min((config.pool + 1) // 2, len(taken))
+    before = taken[: len(taken) - newest]
+    count = min(config.pool - newest, len(before))
+    places = (2 * np.arange(count) + 1) * len(before) // (2 * max(count, 1))  # the middles of so many equal parts
+    return [*before[places].tolist(), *taken[len(taken) - newest :].tolist()]
 
 
 class Clock(BaseCallback):

@@ -109,6 +109,7 @@ def test_a_return_over_a_lap_holds_all_that_an_agent_earned_up_to_its_next_move(
 
 
 def test_masked_dqn_trains_against_random_players() -> None:
+    torch.set_num_threads(1)  # more cost much on a busy machine
     torch.manual_seed(0)
     np.random.seed(0)  # noqa: NPY002  # Tianshou draws from NumPy's global state
     env = env_of(3)

@@ -92,6 +92,7 @@ def test_what_a_mover_earned_up_to_its_next_move_sums_to_what_it_earned_since_it
 
 def test_a_masked_policy_learns_by_ppo_on_decisions_of_all_seats() -> None:
     """One policy plays all seats; each decision is a row: what its seat saw, did, and earned from there on."""
+    torch.set_num_threads(1)  # more cost much on a busy machine
     torch.manual_seed(0)
     env = env_of(3)
     env.set_seed(0)

@@ -14,7 +14,7 @@ STEPS = 60
 
 
 def scalar_alone(make_env: Callable[[], gymnasium.Env[Any, Any]], seed: int) -> Found:
-    """Re-seeded after some steps it is as fresh; writing into what it returned changes nothing."""
+    """Re-seeded it is as fresh; writing into what it returned changes nothing; illegal actions do not go through."""
     expected, env = _play(make_env(), seed, STEPS), make_env()
     for steps in (3, STEPS):
         _play(env, seed + 7, steps)
@@ -23,6 +23,24 @@ def scalar_alone(make_env: Callable[[], gymnasium.Env[Any, Any]], seed: int) -> 
             break
     if (why := difference(expected, _play(make_env(), seed, STEPS, write=True))) is not None:
         yield f"writing into what the scalar environment returned has changed it: {why}", "scalar"
+    yield from _illegal(make_env(), seed, expected[0])
+
+
+def _illegal(env: gymnasium.Env[Any, Any], seed: int, first: Any) -> Found:
+    observation, info = env.reset(seed=seed)
+    mask = next((part["action_mask"] for part in (observation, info) if _has_mask(part)), None)
+    forbidden = [] if mask is None else np.flatnonzero(np.asarray(mask) == 0).tolist()
+    if not forbidden or not isinstance(env.action_space, spaces.Discrete):
+        return
+    action = forbidden[0] + int(env.action_space.start)
+    try:
+        _, _, terminated, truncated, _ = env.step(action)
+    except Exception:
+        return
+    if not (terminated or truncated):
+        yield f"the scalar environment accepts action {action}, which the mask forbids", "scalar"
+    elif (why := difference(first, snapshot(env.reset(seed=seed)))) is not None:
+        yield f"after an illegal action ended an episode, the scalar environment begins otherwise: {why}", "scalar"
 
 
 def _play(env: gymnasium.Env[Any, Any], seed: int, steps: int, *, write: bool = False) -> list[Any]:

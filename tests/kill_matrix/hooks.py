@@ -30,6 +30,8 @@ def make_poison_aec(num_seats: int = 4, **options: Any) -> Any:
 
 make_vector = partial(SoloVectorEnv, "poison-v0", **POISON)
 make_vector_scalar = partial(SoloEnv, "poison-v0", **POISON)
+make_truncating_vector = partial(make_vector, on_illegal="truncate")
+make_truncating_scalar = partial(make_vector_scalar, on_illegal="truncate")
 
 
 def make_game() -> Any:
@@ -232,3 +234,4 @@ AEC_HOOKS: dict[str, dict[str, Any]] = {
 }
 GAME_HOOKS: dict[str, Any] = {"referee": _referee_of_seats, "conserved": _cards_of_states}
 VECTOR_HOOKS: dict[str, Any] = {"scalar": make_vector_scalar, "returns": learners_returns}
+SOLO_HOOKS: dict[str, Any] = {"scalar": make_truncating_scalar, "returns": learners_returns}

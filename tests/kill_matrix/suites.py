@@ -155,6 +155,8 @@ def _ours(subject: str) -> tuple[Mapping[str, Any], dict[str, Any], list[Callabl
         return aec.CHECKS, hooks.AEC_HOOKS[subject], ways
     if subject == "game":
         return game.CHECKS, hooks.GAME_HOOKS, [partial(game.check_game, hooks.make_game())]
+    if subject == "solo":  # as the checkers see it: what is illegal ends the episode
+        return vector.CHECKS, hooks.SOLO_HOOKS, [partial(vector.check_vector, hooks.make_truncating_vector)]
     return vector.CHECKS, hooks.VECTOR_HOOKS, [partial(vector.check_vector, hooks.make_vector)]
 
 

@@ -35,7 +35,7 @@ test: $(ALL) ## Run the tests
 	$(BIN)/pytest -q -n auto $(ARGS)
 
 integrations: $(INTEGRATIONS) ## Test RLlib, TorchRL and Tianshou on the environments, and the adapters with the older gymnasium
-	.venv-integrations/bin/pytest -q -n auto tests/conformance
+	.venv-integrations/bin/pytest -q -n auto tests/conformance --ignore-glob='*/test_openspiel*' # OpenSpiel is tested in .venv
 	.venv-integrations/bin/pytest -q tests/integrations $(ARGS)
 
 slow: $(ALL) ## Run the tests that take long: learning, exhaustive comparison

@@ -1,7 +1,8 @@
 """Multi-agent PPO in self-play on Ray RLlib: one masked policy plays all seats, on one machine or on a Ray cluster.
 
     python -m experiments.train_rllib --num-env-runners 2
-    ray start --head --port 6379                 # on the first machine of a cluster; then, on each of the others:
+    export RAY_AUTH_MODE=token                   # on all machines of a cluster
+    ray start --head --port 6379                 # on the first of them; then, on each of the others:
     ray start --address FIRST:6379
     python -m experiments.train_rllib --address FIRST:6379 --num-env-runners 16
 

@@ -30,11 +30,13 @@ def test_random_matches_pass_openspiels_checks(parameters: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("players", range(2, 7))
-@pytest.mark.parametrize("deck", ["published", "box58", "R1x3 R5x2 B2x2 B6 G4x2"])
+@pytest.mark.parametrize(
+    "deck", ["published,num_rounds=1", "box58,num_rounds=1", "R1x3 R5x2 B2x2 B6 G4x2,num_rounds=3"]
+)
 @pytest.mark.parametrize("options", ["", ",deal=hands4,reward=relative", ",colour_rule=fixed,recall=none,reward=win"])
 def test_many_random_matches_pass_openspiels_checks(options: str, deck: str, players: int) -> None:
-    game = load(f"players={players},deck={deck},num_rounds=2{options}")
-    pyspiel.random_sim_test(game, num_sims=10, serialize=True, verbose=False)
+    game = load(f"players={players},deck={deck}{options}")
+    pyspiel.random_sim_test(game, num_sims=3, serialize=True, verbose=False)
 
 
 @pytest.mark.parametrize("parameters", [TINY, "num_seats=3,num_rounds=2", "recall=none,num_rounds=1"])

@@ -177,6 +177,7 @@ def test_nothing_of_a_draw_in_progress_is_seen() -> None:
         later = begun.clone()
         while later.is_chance_node():
             assert shown(later, seat) == shown(begun, seat)
+            assert sum(later.observation_tensor(seat)) == 1  # who is asking, and nothing else
             later.apply_action(later.legal_actions()[-1])
         assert shown(later, seat) != shown(begun, seat)
 

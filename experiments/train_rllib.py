@@ -218,11 +218,11 @@ def main(config: Config, place: Place, *, path: Path, resume: bool = False) -> P
     """
     torch.set_num_threads(place.threads)
     game = make_game(config.game, {**parse_options(config.options), "reward": config.reward})
-    run = Run(path, asdict(config), resume=resume)
     connected = ray.is_initialized()
     if not connected:
         connect(place)
     try:
+        run = Run(path, asdict(config), resume=resume)
         learner = Learner(config, place, game, path)
         run.cut_log(learner.done)
         with tqdm(total=config.iterations, initial=learner.done, desc=path.name, unit="iteration") as bar:

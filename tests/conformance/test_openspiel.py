@@ -14,7 +14,7 @@ import pytest
 from open_spiel.integration_tests import api_test
 
 from experiments.best_response import build_tree
-from poison_env.adapters import openspiel
+from poison_env.adapters import game_tree
 from poison_env.core.errors import IllegalActionError, LifeCycleError, OptionError, PositionError
 from poison_env.core.protocol import HasChance
 from tests.conformance.openspiel_support import OPTIONS, TINY, at_depth, dealt, load, rules
@@ -152,7 +152,7 @@ def test_utilities_are_told(
 def test_a_game_without_the_abilities_cannot_be_played() -> None:
     assert not isinstance(Relay(), HasChance)
     with pytest.raises(OptionError, match="relay-v3 cannot be played in OpenSpiel"):
-        openspiel.Rules(Relay())  # type: ignore[arg-type]  # Relay is as much of a game as other tests need
+        game_tree.Rules(Relay())  # type: ignore[arg-type]  # Relay is as much of a game as other tests need
 
 
 # --- the same match
@@ -255,8 +255,8 @@ def test_resampling_waits_for_chance() -> None:
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openspiel, "REMEMBERED", 1_000)
-    root = openspiel.Rules(rules(load("num_rounds=1"))).root  # a tree of its own
+    monkeypatch.setattr(game_tree, "REMEMBERED", 1_000)
+    root = game_tree.Rules(rules(load("num_rounds=1"))).root  # a tree of its own
     for seed in range(5):
         node, random = root, np.random.default_rng(seed)
         while node.player != pyspiel.PlayerId.TERMINAL:

@@ -23,6 +23,8 @@ def scalar_alone(make_env: Callable[[], gymnasium.Env[Any, Any]], seed: int) -> 
             break
     if (why := difference(expected, _play(make_env(), seed, STEPS, write=True))) is not None:
         yield f"writing into what the scalar environment returned has changed it: {why}", "scalar"
+    if (why := difference(expected, _play(make_env(), seed, STEPS, look=True))) is not None:
+        yield f"rendering the scalar environment has changed it: {why}", "scalar"
     yield from _illegal(make_env(), seed, expected[0])
 
 
@@ -43,7 +45,7 @@ def _illegal(env: gymnasium.Env[Any, Any], seed: int, first: Any) -> Found:
         yield f"after an illegal action ended an episode, the scalar environment begins otherwise: {why}", "scalar"
 
 
-def _play(env: gymnasium.Env[Any, Any], seed: int, steps: int, *, write: bool = False) -> list[Any]:
+def _play(env: gymnasium.Env[Any, Any], seed: int, steps: int, *, write: bool = False, look: bool = False) -> list[Any]:
     """Return what a seeded environment gives for some legal actions, over the ends of episodes."""
     assert isinstance(env.action_space, spaces.Discrete), f"expected a Discrete action space, got {env.action_space}"
     returned: Any = env.reset(seed=seed)
@@ -55,6 +57,8 @@ def _play(env: gymnasium.Env[Any, Any], seed: int, steps: int, *, write: bool = 
         for _, array in arrays_in(list(returned)) if write else ():
             if array.flags.writeable and array.dtype != object:
                 array[...] = ~array if array.dtype == np.bool_ else 1 - array
+        if look and env.render_mode in ("ansi", "rgb_array"):
+            env.render()
         returned = env.step(action)
         log.append(snapshot(returned))
         if returned[2] or returned[3]:

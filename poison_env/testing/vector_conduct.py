@@ -16,8 +16,7 @@ Found = Iterator[tuple[str, str]]
 
 def interface(case: VectorCase) -> Found:
     """Spaces, metadata, what `reset` and `step` return: shapes, types, masks of infos."""
-    for mode in case.modes:
-        drive = Drive(case, mode)
+    for mode, drive in {mode: Drive(case, mode) for mode in case.modes}.items():  # all made before any is looked at
         env, name = drive.env, mode.name
         if env.num_envs != SLOTS:
             yield f"num_envs: expected {SLOTS}, got {env.num_envs}", name

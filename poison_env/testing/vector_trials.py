@@ -33,8 +33,9 @@ def resets(case: VectorCase) -> Found:
             drive.episodes[slot][-1].steps.append((0, None, 0.0, False, False, {}))
         drive.observation, drive.infos = observation, infos
     kept = snapshot(observation)
+    drive.observation, drive.infos, drive.over = observation, infos, over
     try:
-        env.step(np.zeros(SLOTS, np.int64))
+        env.step(drive.actions())  # legal in the slots that go on: nothing else is to be refused
     except Exception:
         pass
     else:

@@ -31,7 +31,7 @@ def make_poison_aec(num_seats: int = 4, **options: Any) -> Any:
 make_vector = partial(SoloVectorEnv, "poison-v0", **POISON)
 make_vector_scalar = partial(SoloEnv, "poison-v0", **POISON)
 make_truncating_vector = partial(make_vector, on_illegal="truncate")
-make_truncating_scalar = partial(make_vector_scalar, on_illegal="truncate")
+make_truncating_scalar = partial(make_vector_scalar, on_illegal="truncate", render_mode="ansi")
 
 
 def make_game() -> Any:
@@ -104,6 +104,7 @@ def redeal_poison(env: Any, agent: str, seed: int) -> None:
     """Draw anew what an agent cannot know."""
     seat = env.possible_agents.index(agent)
     env._state = env.game.resample(env._state, np.array([seat]), np.array([seed], np.uint64))
+    env._ask(env._state)  # infos are made at each step: they must not be those of the deal before
 
 
 def poison_cards(env: Any) -> Any:
@@ -208,6 +209,7 @@ def redeal_foreign(env: foreign.Cauldrons, agent: str, seed: int) -> None:
     drawn = iter(random.permutation(hidden).tolist())
     env._hands = [hand if other == seat else [next(drawn) for _ in hand] for other, hand in enumerate(env._hands)]
     env._aside = list(drawn)
+    env.infos = env._make_infos()
     env._decks = [
         *env._decks[: env._round + 1],
         *(random.permutation(d).tolist() for d in env._decks[env._round + 1 :]),

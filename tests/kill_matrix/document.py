@@ -89,8 +89,8 @@ PettingZoo; `check_env` of Gymnasium; `check_env` of Stable-Baselines3; `check_a
 conserved, the scalar environment, the learner's true returns). The public ones get every chance: several seat counts
 and forms of observation, rendering on, legal actions where they would sample illegal ones, and each warning beyond
 those that a clean environment gets counts as a kill. All suites pass on the clean environments. A suite is judged on
-the faults in what it can check: no public suite takes a vector environment. A suite that is not done in a quarter of an hour
-has killed.
+the faults in what it can check: no public suite takes a vector environment. A suite that is not done in a quarter of
+an hour has killed.
 
 Made by `python -m tests.kill_matrix.regenerate` with Python {platform.python_version()},
 {", ".join(f"{name} {number}" for name, number in versions.items())}.

@@ -8,4 +8,11 @@ FAULTS: dict[str, Fault] = {
     for module in (faults_foreign, faults_aec, faults_learner, faults_rules)
     for fault in module.FAULTS
 }
-SURVIVORS: dict[str, str] = {}
+SURVIVORS: dict[str, str] = {
+    "table: the learner sees as the seat to move": (
+        "it shows in the last observation of an episode alone, and in the single environment likewise; no hook says"
+        " what the learner should see."
+    ),
+    "solo: rewards are NumPy's": "Gymnasium allows any number; Stable-Baselines3 alone wants Python's own.",
+    "solo: the generator is not seeded": "this environment draws nothing from it once it has a seed.",
+}

@@ -66,6 +66,8 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         OptionError: an option that cannot be.
     """
 
+    metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012  # Gymnasium looks for it on the class
+
     def __init__(
         self,
         game: Game[Any] | str = "poison-v0",

@@ -24,6 +24,7 @@ WHOLE = "isinstance(value, int | np.integer) and not isinstance(value, bool)"
 _FAULTS: list[tuple[str, str, str, str]] = [
     # seeding
     ("seeding", "the seed is ignored", DEAL, "chance.fold(secrets.randbits(63), self._episode)"),
+    ("seeding", "a second reset with the seed goes on", SEEDED, "            self._seed = int(seed)"),
     (
         "seeding",
         "chance comes from the shared generator",
@@ -32,6 +33,7 @@ _FAULTS: list[tuple[str, str, str, str]] = [
     ),
     # types and spaces
     ("types and spaces", "the mask is of bool", NEW_MASK, NEW_MASK.replace("np.int8", "np.bool_")),
+    ("types and spaces", "the mask is of int64", NEW_MASK, NEW_MASK.replace("np.int8", "np.int64")),
     (
         "types and spaces",
         "truncations are NumPy's",
@@ -44,9 +46,21 @@ _FAULTS: list[tuple[str, str, str, str]] = [
         "return self.observation_spaces[self._known(agent)]",
         "return self._make_observation_space()",
     ),
+    (
+        "types and spaces",
+        "the state is outside its space",
+        "self.game.full_layout.scale(seen) if self.scaled else seen",
+        "self.game.full_layout.scale(seen) if self.scaled else seen - 1",
+    ),
     ("types and spaces", "step returns something", *after(PLAYED, "return self.observe(agent)")),
     # rewards
     ("rewards", "cumulative rewards are not cleared", CLEARED + "\n", ""),
+    (
+        "rewards",
+        "cumulative rewards of all are cleared",
+        CLEARED,
+        "        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)",
+    ),
     (
         "rewards",
         "a new episode owes what the old one did",
@@ -61,6 +75,12 @@ _FAULTS: list[tuple[str, str, str, str]] = [
     ),
     (
         "rewards",
+        "the last reward is one point off",
+        PAID,
+        "            paid = (self.game.step(state, np.array([action]))[0] + state.done).tolist()",
+    ),
+    (
+        "rewards",
         "rewards go to the next seat",
         "zip(self.agents, paid, strict=True)",
         "zip(self.agents[1:] + self.agents[:1], paid, strict=True)",
@@ -72,12 +92,14 @@ _FAULTS: list[tuple[str, str, str, str]] = [
         NEW_MASK,
         f"{NEW_MASK} * (np.arange(self.game.num_actions) > 2)",
     ),
+    ("masks", "the mask in the info is stale", INFOS, INFOS.replace("= {agent", "= self.infos or {agent")),
     (
         "masks",
         "the info has no mask at reset",
         *after("        self._ask(self._state)", "self.infos = {agent: {} for agent in self.agents}"),
     ),
     ("masks", "an agent to move may do nothing", NEW_MASK, f"{NEW_MASK} * np.int8(state.cards_left[0] > 1)"),
+    ("masks", "masks are set off turn", f"return {MASK_OF}", "return self._mask.copy()"),
     # rules
     ("rules", "the turn is given to the wrong seat", SELECTION, "self.possible_agents[state.to_move[0] - 1]"),
     # hidden information
@@ -102,6 +124,7 @@ _FAULTS: list[tuple[str, str, str, str]] = [
     ),
     ("shared memory", "observation and info share their mask", MASK_OF, MASK_OF.removesuffix(".copy()")),
     # side effects
+    ("side effects", "observing draws from the generator", *before(OBSERVED, "state.seeds += np.uint64(1)")),
     (
         "side effects",
         "rendering clears what is owed",
@@ -117,6 +140,11 @@ _FAULTS: list[tuple[str, str, str, str]] = [
         REFUSAL,
         "            return self._play(state, agent, int(np.argmax(self._mask)))",
     ),
+    (
+        "illegal input",
+        "a refused move costs what is owed",
+        *before(RANGE, "self._cumulative_rewards[agent] = 0.0"),
+    ),
     ("illegal input", "numbers wrap around", *before(RANGE, "action %= self.game.num_actions")),
     # life cycle
     (
@@ -124,6 +152,12 @@ _FAULTS: list[tuple[str, str, str, str]] = [
         "finished agents stay",
         DEAD,
         "            self.agent_selection = self.agents[(self.agents.index(agent) + 1) % len(self.agents)]",
+    ),
+    (
+        "life cycle",
+        "a reset amid the last steps leaves a trace",
+        "        self.agents = self.possible_agents.copy()",
+        "        self.agents = self.agents or self.possible_agents.copy()",
     ),
     ("life cycle", "the end is a truncation", "truncated = bool(state.truncated[0])", "truncated = True"),
     # options
@@ -133,6 +167,11 @@ _FAULTS: list[tuple[str, str, str, str]] = [
         *after(SEEDED, "self.game = type(self.game)(num_seats=self.game.num_seats)"),
     ),
     # copies
+    (
+        "copies",
+        "a deep copy shares its state",
+        *before(CLOSE, "def __deepcopy__(self, memo):", f"    {SHARED_COPY}", ""),
+    ),
     (
         "copies",
         "a copy loses the match",

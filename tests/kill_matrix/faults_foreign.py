@@ -123,12 +123,19 @@ _FAULTS: list[tuple[str, str, str, str]] = [
     ("rules", "the wrong seat moves after an overflow", "range(1 - overflows, ", "range(1, "),
     (
         "rules",
+        "the wrong seat begins",
+        "self._mover = self._round % self.num_seats",
+        "self._mover = (self._round + 1) % self.num_seats",
+    ),
+    (
+        "rules",
         "a colour may begin in a second place",
         LEGAL,
         LEGAL.replace("colours[place] == wanted", "colours[place] in (wanted, None)"),
     ),
     ("rules", "poison only in one place", LEGAL, LEGAL.replace('"poison" or', '"poison" and place == 0 or')),
     # hidden information
+    ("hidden information", "the next seat's hand is seen", "self._hands[own].count", "self._hands[order[1]].count"),
     (
         "hidden information",
         "a number betrays the others' hands",
@@ -144,6 +151,13 @@ _FAULTS: list[tuple[str, str, str, str]] = [
     # shared memory
     (
         "shared memory",
+        "observations are one array",
+        SEEN,
+        "        self.__dict__.setdefault('_seen', np.zeros(len(seen), np.int16))[:] = seen\n"
+        + SEEN.replace("np.array(seen, np.int16)", "self._seen"),
+    ),
+    (
+        "shared memory",
         "observation and info share their mask",
         SEEN,
         SEEN.replace("self._mask(agent)", "self.infos.get(agent, {}).get('action_mask', self._mask(agent))"),
@@ -153,6 +167,11 @@ _FAULTS: list[tuple[str, str, str, str]] = [
         "side effects",
         "observing draws from the generator",
         *after("        own = self.possible_agents.index(agent)", "self._random.random()"),
+    ),
+    (
+        "side effects",
+        "rendering changes the table",
+        *before("        names = [", "self._cauldrons[0] = []"),
     ),
     # illegal input
     (
@@ -167,12 +186,19 @@ _FAULTS: list[tuple[str, str, str, str]] = [
         REFUSAL,
         "            number = int(self._mask(agent).argmax())",
     ),
+    ("illegal input", "a refused move costs the turn", *before(REFUSAL, "self._mover = -1; self._show()")),
     (
         "illegal input",
         "a refused move costs what is owed",
         *after("        number = _whole(action)", "self._cumulative_rewards[agent] = 0.0"),
     ),
     ("illegal input", "numbers wrap around", "number = _whole(action)", "number = _whole(action) % ACTIONS"),
+    (
+        "illegal input",
+        "fractions are cut off",
+        "isinstance(action, int | np.integer)",
+        "isinstance(action, int | float | np.integer)",
+    ),
     # life cycle
     (
         "life cycle",
@@ -181,6 +207,12 @@ _FAULTS: list[tuple[str, str, str, str]] = [
         "            self.agent_selection = self.agents[(self.agents.index(agent) + 1) % len(self.agents)]",
     ),
     ("life cycle", "all leave with the first", DEAD, "            self.agents = []"),
+    (
+        "life cycle",
+        "a reset amid the last steps leaves a trace",
+        "        self.agents = self.possible_agents.copy()",
+        "        self.agents = self.agents or self.possible_agents.copy()",
+    ),
     (
         "life cycle",
         "the end is a truncation",
@@ -194,12 +226,18 @@ _FAULTS: list[tuple[str, str, str, str]] = [
         '        self._points = self.__dict__.get("_points", [0] * self.num_seats)',
     ),
     # options
+    ("options", "options are lost on a seeded reset", *after(GENERATOR, "self.poison_points = 2")),
     ("options", "the seat count is ignored", *before("        super().__init__()", "num_seats = 3")),
     # copies
     (
         "copies",
         "a deep copy shares its state",
         *before(CLOSE, "def __deepcopy__(self, memo):", f"    {SHARED_COPY}", ""),
+    ),
+    (
+        "copies",
+        "a copy loses the match",
+        *before(CLOSE, "def __reduce__(self):", "    return type(self), (self.num_seats,)", ""),
     ),
     (
         "copies",

@@ -21,10 +21,23 @@ _TABLE: list[tuple[str, str, str, str]] = [
         ADVANCED.replace("self._step(", "kept = self._owed.copy(); self._step(") + "; self._owed = kept",
     ),
     ("rewards", "a reward is paid again at the next step", OWED, "        paid = self._owed[rows]\n"),
+    (
+        "rewards",
+        "what others cause is paid a step late",
+        "        self._advance(rows)\n" + OWED,
+        OWED + "        self._advance(rows)\n",
+    ),
     ("rewards", "the rewards of all seats are paid", EARNED, "rewards.sum(axis=1)"),
     ("rewards", "the reward of the first seat is paid", EARNED, "rewards[:, 0]"),
+    ("seeding", "slots share their chance", BEGUN, "chance.fold(self.seeds[:1], self.episodes[rows])"),
     ("seeding", "the next episode has the same seed", "            self.episodes[rows] += 1\n", ""),
     ("seeding", "chance comes from the shared generator", "chance.fold(keys, _LUCK)", "np.random.randint(9999)"),
+    (
+        "life cycle",
+        "the end is a truncation",
+        "return paid, self._state.done[rows] & ~truncated, truncated",
+        "return paid, truncated, self._state.done[rows]",
+    ),
     (
         "hidden information",
         "the learner sees as the seat to move",
@@ -34,6 +47,14 @@ _TABLE: list[tuple[str, str, str, str]] = [
 ]
 _VECTOR: list[tuple[str, str, str, str]] = [
     ("autoreset", "the last reward is lost", *after(AGAIN, "rewards[ended] = 0")),
+    (
+        "autoreset",
+        "the last observation is the next episode's first",
+        "        return observation, infos | final",
+        "        for slot in ended:\n"
+        "            final['final_obs'][slot] = {name: part[slot].copy() for name, part in observation.items()}\n"
+        "        return observation, infos | final",
+    ),
     (
         "autoreset",
         "the last info is missing",
@@ -47,6 +68,12 @@ _VECTOR: list[tuple[str, str, str, str]] = [
             LIVE, "self._table.begin(np.flatnonzero(self._over)); self._over[:] = False; self._look(self._everyone)"
         ),
     ),
+    (
+        "autoreset",
+        "an ended episode begins again a step late",
+        NEXT,
+        "        self._table.begin(np.flatnonzero(resets)[1:])",
+    ),
     ("autoreset", "no episode begins in the same step", "is AutoresetMode.SAME_STEP and", "is None and"),
     (
         "autoreset",
@@ -54,6 +81,7 @@ _VECTOR: list[tuple[str, str, str, str]] = [
         "if self.autoreset_mode is AutoresetMode.DISABLED and",
         "if self.autoreset_mode is None and",
     ),
+    ("autoreset", "the mask of slots to reset is ignored", "return np.flatnonzero(mask)", "return self._everyone"),
     (
         "autoreset",
         "the metadata name another mode",
@@ -66,6 +94,7 @@ _VECTOR: list[tuple[str, str, str, str]] = [
         'self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}',
         'type(self).metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}',
     ),
+    ("seeding", "slots get the same seed", "int(seed) + slot for", "int(seed) for"),
     (
         "types and spaces",
         "rewards are whole numbers",
@@ -78,8 +107,17 @@ _VECTOR: list[tuple[str, str, str, str]] = [
         "return observation, rewards, terminated, truncated, infos",
         "return observation, rewards, terminated.astype(np.int8), truncated, infos",
     ),
+    (
+        "shared memory",
+        "observations are one array",
+        LOOK,
+        "        shown = self._present(seen, self._mask)\n"
+        "        for name, kept in self.__dict__.setdefault('_shown', shown).items():\n"
+        "            kept[...] = shown[name]\n" + LOOK.replace("self._present(seen, self._mask)", "self._shown"),
+    ),
     ("masks", "infos claim slots that they do not have", "    has[rows] = True", "    has[:] = True"),
     ("masks", "the mask in the info is stale", '"action_mask": self._mask.astype', '"action_mask": last.astype'),
+    ("illegal input", "illegal moves are accepted", ILLEGAL, "if False:"),
     (
         "illegal input",
         "illegal moves are replaced by others",
@@ -99,8 +137,10 @@ _VECTOR: list[tuple[str, str, str, str]] = [
     ),
 ]
 _SOLO: list[tuple[str, str, str, str]] = [
+    ("seeding", "the seed is ignored", "is None else seed\n", "is None else np.random.default_rng().integers(2**63)\n"),
     ("seeding", "a second reset with the seed goes on", SEEDED, "        if not self._seeded:"),
     ("seeding", "the generator is not seeded", "        super().reset(seed=seed)\n", ""),
+    ("types and spaces", "terminations are NumPy's", "bool(terminated[0]), bool", "terminated[0], bool"),
     (
         "types and spaces",
         "rewards are NumPy's",
@@ -112,6 +152,12 @@ _SOLO: list[tuple[str, str, str, str]] = [
         "the mask is of int64",
         '"action_mask": mask.astype(np.int8)}',
         '"action_mask": mask.astype(np.int64)}',
+    ),
+    (
+        "types and spaces",
+        "the mask is of bool",
+        '"action_mask": mask.astype(np.int8)}',
+        '"action_mask": mask.astype(bool)}',
     ),
     (
         "shared memory",
@@ -127,6 +173,12 @@ _SOLO: list[tuple[str, str, str, str]] = [
     ),
     (
         "illegal input",
+        "an illegal move does not end the episode",
+        "return observation, 0.0, False, True, info",
+        "return observation, 0.0, False, False, info",
+    ),
+    (
+        "illegal input",
         "illegal moves are replaced by others",
         "            self._running = False\n",
         "            return self.step(int(self._mask.argmax()))\n",
@@ -135,6 +187,12 @@ _SOLO: list[tuple[str, str, str, str]] = [
         "side effects",
         "rendering begins another episode",
         *before("        return self._table.text(0)", "self._table.begin(self._row)"),
+    ),
+    (
+        "rewards",
+        "every reward is one point off",
+        "return observation, float(reward[0])",
+        "return observation, float(reward[0] + 1)",
     ),
     (
         "masks",

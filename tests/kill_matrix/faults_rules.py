@@ -1,6 +1,6 @@
 """Faults in the rules of Poison."""
 
-from tests.kill_matrix.fault import DEALING, GAME, LAYOUTS, OPTIONS, SINGLE, TABLES, Fault
+from tests.kill_matrix.fault import DEALING, GAME, LAYOUTS, OPTIONS, PROTOCOL, SINGLE, TABLES, Fault, before
 
 FAULTS = [
     Fault("rules", "thirteen overflows", TABLES, "+ deck.values[:, None] > LIMIT", "+ deck.values[:, None] >= LIMIT"),
@@ -12,6 +12,14 @@ FAULTS = [
         "(most.sum(axis=-2, keepdims=True) >= 1)",
     ),
     Fault("rules", "poison is discarded too", GAME, "        immune[..., POISON_CLASS] = False\n", ""),
+    Fault("rules", "poison is worth one", GAME, "POISON_POINTS = 3, 2", "POISON_POINTS = 3, 1"),
+    Fault(
+        "rules",
+        "poison has a colour",
+        TABLES,
+        "weights[:, None] * colours[None, :]",
+        "weights[:, None] * np.maximum(colours, by_class[:, 3] > 0)",
+    ),
     Fault(
         "rules",
         "a colour may begin in a second place",
@@ -19,6 +27,14 @@ FAULTS = [
         "legal = colours[cauldron] == colour",
         "legal = colours[cauldron] in (colour, NO_COLOUR)",
     ),
+    Fault(
+        "rules",
+        "cards are taken by the seat before",
+        SINGLE,
+        "state.taken.view(np.int64)[0, mover] +=",
+        "state.taken.view(np.int64)[0, mover - 1] +=",
+    ),
+    Fault("rules", "the turn passes to the right", SINGLE, "(mover + 1) %", "(mover - 1) %"),
     Fault("rules", "the wrong seat begins", DEALING, "+ state.round[rows] + 1)", "+ state.round[rows])"),
     Fault(
         "rules",
@@ -28,6 +44,13 @@ FAULTS = [
         "        state.hands[rows, 0, 0] //= 2\n        state.cards_left[rows] = state.hands[rows].sum(axis=(1, 2))",
     ),
     Fault(
+        "rules",
+        "every round has the deal of the first",
+        DEALING,
+        "self.card_order(state.seeds[part], state.round[part])",
+        "self.card_order(state.seeds[part])",
+    ),
+    Fault(
         "rewards",
         "rewards go to the next seat",
         GAME,
@@ -35,9 +58,52 @@ FAULTS = [
         "(self.points_sign * np.roll(points, 1, axis=1))",
     ),
     Fault(
+        "rewards",
+        "points of earlier rounds are forgotten",
+        GAME,
+        "state.totals[rows] += points",
+        "state.totals[rows] = points",
+    ),
+    Fault(
+        "masks",
+        "the mask allows cards that are not held",
+        SINGLE,
+        "hand.take(tables.kind_of))",
+        "hand.take(tables.kind_of) >= 0)",
+    ),
+    Fault(
         "masks", "the mask forbids legal moves", SINGLE, "hand.take(tables.kind_of))", "hand.take(tables.kind_of) > 1)"
     ),
+    Fault(
+        "masks",
+        "the mask of a batch allows cards that are not held",
+        GAME,
+        ".take(movers, axis=0) > 0",
+        ".take(movers, axis=0) >= 0",
+    ),
+    Fault(
+        "illegal input",
+        "illegal moves are accepted",
+        SINGLE,
+        "if not held or not tables.allowed.item(_colour_code(tables, state), action):",
+        "if not held:",
+    ),
     Fault("illegal input", "illegal moves are accepted in a batch", GAME, "allowed & (held > 0)", "held > 0"),
+    Fault(
+        "illegal input",
+        "a refused move has been made",
+        GAME,
+        *before(
+            "            self._refuse(state, rows, int(np.argmin(legal)), held, chosen)", "hands[hand_at] = held - 1"
+        ),
+    ),
+    Fault(
+        "hidden information",
+        "the next seat's hand is seen",
+        SINGLE,
+        "own, contents = state.hands[0, seat], state",
+        "own, contents = state.hands[0, seat - 1], state",
+    ),
     Fault(
         "hidden information",
         "the cards set aside are known",
@@ -45,7 +111,22 @@ FAULTS = [
         "        state.unplayed[0] - own,",
         "        state.hands[0].sum(axis=0) - own,",
     ),
+    Fault(
+        "hidden information",
+        "worlds have the true hands",
+        DEALING,
+        "        world.hands[:] = drawn[:, :number]\n",
+        "",
+    ),
+    Fault("shared memory", "worlds are the match itself", DEALING, "world = state.copy()", "world = state"),
     Fault("shared memory", "points can be written to", GAME, "return state.totals.copy()", "return state.totals"),
+    Fault(
+        "shared memory",
+        "a copied state shares its arrays",
+        PROTOCOL,
+        "array.copy() for name, array in self._arrays().items()})\n\n    def equals",
+        "array for name, array in self._arrays().items()})\n\n    def equals",
+    ),
     Fault(
         "side effects",
         "observing changes the state",
@@ -62,6 +143,13 @@ FAULTS = [
     ),
     Fault(
         "batches",
+        "rows get each other's deal",
+        DEALING,
+        "self.card_order(state.seeds[part], state.round[part])",
+        "self.card_order(state.seeds[part][::-1], state.round[part])",
+    ),
+    Fault(
+        "batches",
         "the turn passes to the right in a batch",
         OPTIONS,
         "self._rotation[:, 1].copy()",
@@ -73,5 +161,12 @@ FAULTS = [
         GAME,
         "            rewards[ended] = self._score_round(state, ended)",
         "            self._score_round(state, ended)",
+    ),
+    Fault(
+        "batches",
+        "matches that are over are played on",
+        GAME,
+        "            live = rows = np.flatnonzero(~state.done)\n            chosen = chosen[rows]",
+        "            rows = np.arange(size)",
     ),
 ]

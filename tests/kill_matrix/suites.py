@@ -21,7 +21,6 @@ from tests.kill_matrix.fault import AEC, FOREIGN, SOLO, TABLE, V0, VECTOR
 KNOWN_WARNINGS = (
     "Observation is not a NumPy array",  # by api_test, to every Dict whose environment is not on a list of names
     "Observation space for each agent probably should be",  # likewise
-    "is being initialised with render_mode='ansi'",  # by gymnasium.make: a game's modes are known to instances alone
 )
 ASK_HOOKS = ("seeding", "hidden information", "referee", "conservation", "scalar", "returns")
 SUBJECTS = ("foreign", "aec", "solo", "vector", "game")  # what can be under check

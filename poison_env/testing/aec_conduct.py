@@ -80,7 +80,7 @@ def types(case: AECCase) -> Found:
         for moment, _ in session.moments(np.random.default_rng(seed)):
             for flag in ("terminated", "truncated"):
                 if type(getattr(moment, flag)) is not bool:
-                    yield f"{flag}: expected bool, got {type(getattr(moment, flag)).__name__}", _where(moment)
+                    yield f"{flag}: expected bool, got {type(getattr(moment, flag))}", _where(moment)
             reward: Any
             for agent, reward in {**moment.rewards, moment.agent: moment.reward}.items():
                 if not isinstance(reward, Real) or not np.isfinite(float(reward)):

@@ -35,9 +35,11 @@ def seeding(case: AECCase) -> Found:
     for first, steps in ((seed, expected.live // 2), (other, expected.live // 3), (other, None)):
         session = case.start(first)
         session.trace(seed, steps=steps)
+        if steps is None:
+            session.reset()
         session.reset(seed)
         if (why := expected.differs(session.trace(seed))) is not None:
-            after = "a whole episode" if steps is None else f"{steps} moves of an episode"
+            after = "a whole episode and a reset without a seed" if steps is None else f"{steps} moves of an episode"
             yield f"re-seeded after {after}, an instance differs from a fresh one: {why}", ""
     yield from _sequences(case, seed)
     yield from _variety(case)
@@ -119,7 +121,7 @@ def _try_actions(
             continue
         if all(session.env.terminations.values()) and all(session.env.truncations.values()):
             yield "ends the match as if an action that the mask allows were illegal", f"{where}, action {number}"
-    outside: list[Any] = [start - 1, start + int(space.n), None]
+    outside: list[Any] = [start - 1, start + int(space.n), None, *(legal[:1] + 0.5).tolist()]
     for action in [*illegal.tolist(), *outside]:
         what = "an action that the mask forbids" if action not in outside else f"{action!r}, which is no action"
         session = case.start(seed).play(whole.actions[:depth])

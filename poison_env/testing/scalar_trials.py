@@ -25,6 +25,9 @@ def scalar_alone(make_env: Callable[[], gymnasium.Env[Any, Any]], seed: int) -> 
         yield f"writing into what the scalar environment returned has changed it: {why}", "scalar"
     if (why := difference(expected, _play(make_env(), seed, STEPS, look=True))) is not None:
         yield f"rendering the scalar environment has changed it: {why}", "scalar"
+    for flag in (flag for step in expected if len(step) == 5 for flag in step[2:4]):
+        if type(flag) is not bool:
+            yield f"terminated and truncated of the scalar environment: expected bool, got {type(flag)}", "scalar"
     yield from _illegal(make_env(), seed, expected[0])
 
 

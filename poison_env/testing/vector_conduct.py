@@ -152,6 +152,26 @@ def scalar(case: VectorCase) -> Found:
         expected = case.reference(mode).reset(case.seed).play(case.episodes)
         actual = Drive(case, mode).reset(case.seed).play(case.episodes)
         yield from same_episodes(expected, actual, f"the scalar environment and its slot under {mode.name}")
+        yield from _refuses_alike(case, mode)
+
+
+def _refuses_alike(case: VectorCase, mode: AutoresetMode) -> Found:
+    """An action that the mask forbids raises in both, or in neither."""
+    told = {}
+    for name, drive in (("scalar environment", case.reference(mode)), ("vector", Drive(case, mode))):
+        drive.reset(case.seed)
+        found = masks_in(drive.observation, drive.infos)
+        if found is None or found.all():
+            return
+        slot, action = (int(index[0]) for index in np.nonzero(found == 0))
+        try:
+            drive.step(np.where(np.arange(SLOTS) == slot, action, drive.actions()))
+            told[name] = "accepts it"
+        except Exception as error:
+            told[name] = f"raises {type(error).__name__}"
+    if len({said == "accepts it" for said in told.values()}) == 2:
+        what = ", ".join(f"the {name} {said}" for name, said in told.items())
+        yield f"an action that the mask forbids: {what}", f"{mode.name}, slot {slot}, action {action}"
 
 
 def returns(case: VectorCase) -> Found:

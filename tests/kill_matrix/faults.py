@@ -13,6 +13,9 @@ SURVIVORS: dict[str, str] = {
         "it shows in the last observation of an episode alone, and in the single environment likewise; no hook says"
         " what the learner should see."
     ),
+    "table: the end is a truncation": (
+        "the single environment says so too, and no hook says whether a match is over by the rules or by a limit."
+    ),
     "solo: rewards are NumPy's": "Gymnasium allows any number; Stable-Baselines3 alone wants Python's own.",
     "solo: the generator is not seeded": "this environment draws nothing from it once it has a seed.",
 }

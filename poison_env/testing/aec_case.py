@@ -96,7 +96,10 @@ def state_of(env: Env) -> Any:
     """Return `env.state()`; None for an environment without one."""
     if type(env.unwrapped).state is AECEnv.state:
         return None
-    return env.state()
+    try:
+        return env.state()
+    except NotImplementedError:  # such as a parallel environment without one, seen through a conversion
+        return None
 
 
 class Session:
@@ -177,9 +180,14 @@ class Trace:
         return None
 
     @property
+    def moves(self) -> list[int]:
+        """Which steps are moves, not the last steps of finished agents; those may come amid the moves of others."""
+        return [moment.index for moment in self.moments if not moment.dead]
+
+    @property
     def live(self) -> int:
-        """How many steps are moves, not the last steps of finished agents."""
-        return sum(not moment.dead for moment in self.moments)
+        """How many steps are moves."""
+        return len(self.moves)
 
 
 class AECCase(HasWhere):
@@ -226,9 +234,11 @@ class AECCase(HasWhere):
             return int(rng.integers(space.n)) + int(space.start)
         space = copy.deepcopy(space)
         space.seed(int(rng.integers(2**31)))
+        if isinstance(mask, tuple) and isinstance(space, spaces.MultiDiscrete | spaces.Tuple):
+            return space.sample(mask)  # one mask for each part, as Gymnasium has them
         return space.sample()
 
     def depths(self, trace: Trace, rng: np.random.Generator, count: int = 4) -> list[int]:
         """Return some moves of an episode to look at more closely: the first, the last and others between."""
         inner = rng.integers(trace.live, size=max(count - 2, 0)).tolist()
-        return sorted({0, trace.live - 1, *inner})
+        return sorted(trace.moves[at] for at in {0, trace.live - 1, *inner})

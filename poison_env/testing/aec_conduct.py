@@ -44,11 +44,13 @@ def interface(case: AECCase) -> Found:
     if (returned := raw.reset(seed=0)) is not None:
         yield f"reset: expected to return None, got {type(returned).__name__}", "unwrapped"
     for index in range(8):
+        if not raw.agents:
+            break
         observation, reward, terminated, truncated, info = raw.last()
         if terminated or truncated:
             break
         moment = Moment(index, raw.agent_selection, observation, reward, terminated, truncated, info, rewards={})
-        action = case.choose(raw, moment, np.random.default_rng(index))
+        action = None if moment.dead else case.choose(raw, moment, np.random.default_rng(index))
         if (returned := raw.step(action)) is not None:
             yield f"step: expected to return None, got {type(returned).__name__}", "unwrapped"
             break
@@ -235,7 +237,8 @@ def referee(case: AECCase) -> Found:
                 break
             mask = moment.mask
             if mask is not None:
-                legal, allowed = sorted(judge.legal()), np.flatnonzero(mask).tolist()
+                start = int(getattr(env.action_space(mover), "start", 0))
+                legal, allowed = sorted(judge.legal()), (np.flatnonzero(mask) + start).tolist()
                 if legal != allowed:
                     missing, extra = sorted({*legal} - {*allowed}), sorted({*allowed} - {*legal})
                     yield f"mask: legal but not allowed {missing}, allowed but not legal {extra}", _where(moment)

@@ -21,7 +21,10 @@ def snapshot(value: Any) -> Any:
         return [snapshot(part) for part in value]
     if value is None or isinstance(value, str | bool | int | float | np.generic):
         return value
-    return copy.deepcopy(value)
+    try:
+        return copy.deepcopy(value)
+    except Exception:  # locks, connections, generators: only the object itself can be kept
+        return value
 
 
 def difference(expected: Any, actual: Any, path: str = "") -> str | None:
@@ -58,7 +61,7 @@ def _arrays_differ(expected: Any, actual: Any, path: str) -> str | None:
         )
         return next((part for part in parts if part), None)
     unequal = expected != actual
-    if expected.dtype.kind in "fc":
+    if expected.dtype.kind in "fcmM":
         unequal &= ~(np.isnan(expected) & np.isnan(actual))
     if not unequal.any():
         return None
@@ -82,6 +85,18 @@ def arrays_in(value: Any, path: str = "") -> Iterator[tuple[str, npt.NDArray[Any
             yield from arrays_in(part, f"{path}[{at}]")
 
 
+def overwrite(array: npt.NDArray[Any]) -> None:
+    """Write something else into an array, where it lets itself be written."""
+    if not array.flags.writeable:
+        return
+    if array.dtype.kind == "b":
+        array[...] = ~array
+    elif array.dtype.kind in "iufc":
+        array[...] = 1 - array
+    elif array.dtype != object:  # texts, times, records
+        array[...] = np.zeros_like(array)
+
+
 def misfit(space: spaces.Space[Any], value: Any, path: str = "") -> str | None:
     """Return why a value is not of a space, types of arrays exactly; None where it is."""
     if isinstance(space, spaces.Dict):
@@ -89,6 +104,12 @@ def misfit(space: spaces.Space[Any], value: Any, path: str = "") -> str | None:
             got = sorted(map(str, value)) if isinstance(value, Mapping) else type(value).__name__
             return f"{path or 'value'}: expected the keys {sorted(space.spaces)}, got {got}"
         parts = (misfit(part, value[name], f"{path}[{name!r}]") for name, part in space.spaces.items())
+        return next((part for part in parts if part), None)
+    if isinstance(space, spaces.Tuple):
+        if not isinstance(value, tuple) or len(value) != len(space.spaces):
+            got = f"{len(value)} entries" if isinstance(value, tuple) else type(value).__name__
+            return f"{path or 'value'}: expected a tuple of {len(space.spaces)}, got {got}"
+        parts = (misfit(part, value[at], f"{path}[{at}]") for at, part in enumerate(space.spaces))
         return next((part for part in parts if part), None)
     if isinstance(space, spaces.Box | spaces.MultiBinary | spaces.MultiDiscrete):
         if not isinstance(value, np.ndarray):

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 from xml.etree import ElementTree
 
+import numpy as np
+
 MOST = 3  # findings kept of one check on one case: the first ones tell the story
 
 
@@ -87,6 +89,21 @@ class Report:
         return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
+def literal(value: Any) -> str:
+    """Return what one can paste into Python, with NumPy as np, to get a value of actions or options again."""
+    if isinstance(value, np.ndarray):
+        return f"np.array({value.tolist()!r}, {value.dtype.str!r})"
+    if isinstance(value, np.generic):
+        return f"np.{value.dtype.name}({value.item()!r})" if value.dtype.kind in "iuf" else repr(value.item())
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name!r}: {literal(part)}" for name, part in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        inner = ", ".join(map(literal, value))
+        one = "," if isinstance(value, tuple) and len(value) == 1 else ""
+        return f"[{inner}]" if isinstance(value, list) else f"({inner}{one})"
+    return repr(value)
+
+
 class Log:
     """What was done to the subject under check so far, as Python lines."""
 
@@ -105,12 +122,13 @@ class Log:
 
     def _flush(self) -> None:
         if self._steps:
-            self._lines.append(f"for action in {self._steps!r}:\n    env.step(action)")
+            self._lines.append(f"for action in {literal(self._steps)}:\n    env.step(action)")
             self._steps = []
 
     def __str__(self) -> str:
         self._flush()
-        return "\n".join(self._lines)
+        lines = "\n".join(self._lines)
+        return f"import numpy as np\n{lines}" if "np." in lines else lines
 
 
 Case = TypeVar("Case", bound="HasWhere")

@@ -7,7 +7,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from poison_env.testing.compare import arrays_in, difference, snapshot
+from poison_env.testing.compare import arrays_in, difference, overwrite, snapshot
 
 Found = Iterator[tuple[str, str]]
 STEPS = 60
@@ -58,8 +58,7 @@ def _play(env: gymnasium.Env[Any, Any], seed: int, steps: int, *, write: bool = 
         legal = np.arange(int(env.action_space.n)) if found is None else np.flatnonzero(found)
         action = int(rng.choice(legal)) + int(env.action_space.start)
         for _, array in arrays_in(list(returned)) if write else ():
-            if array.flags.writeable and array.dtype != object:
-                array[...] = ~array if array.dtype == np.bool_ else 1 - array
+            overwrite(array)
         if look and env.render_mode in ("ansi", "rgb_array"):
             env.render()
         returned = env.step(action)

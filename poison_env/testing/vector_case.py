@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 from poison_env.core import chance
 from poison_env.testing.compare import difference, snapshot
-from poison_env.testing.report import HasWhere, Log
+from poison_env.testing.report import HasWhere, Log, literal
 
 Vector = VectorEnv[Any, Any, Any]
 SLOTS = 4
@@ -22,7 +22,7 @@ def slot_of(value: Any, slot: int) -> Any:
     """Return one slot's part of batched observations (dicts and tuples of arrays)."""
     if isinstance(value, dict):
         return {name: slot_of(part, slot) for name, part in value.items()}
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | list):  # a list: the copy of a tuple
         return tuple(slot_of(part, slot) for part in value)
     return np.asarray(value[slot]).copy() if isinstance(value, np.ndarray) else value[slot]
 
@@ -35,6 +35,17 @@ def infos_of(infos: dict[str, Any], slot: int) -> dict[str, Any]:
         if not name.startswith("_") and has is not None and has[slot]:
             found[name] = infos_of(value, slot) if isinstance(value, dict) else slot_of(value, slot)
     return found
+
+
+def as_in_batch(space: spaces.Space[Any], value: Any) -> Any:
+    """Return a single observation with its numbers as a batch holds them: arrays of the space's type."""
+    if isinstance(space, spaces.Dict) and isinstance(value, dict) and set(value) == set(space.spaces):
+        return {name: as_in_batch(space[name], part) for name, part in value.items()}
+    if isinstance(space, spaces.Tuple) and isinstance(value, tuple | list) and len(value) == len(space):
+        return tuple(as_in_batch(part, value[at]) for at, part in enumerate(space.spaces))
+    if isinstance(space, spaces.Discrete) and isinstance(value, int | np.integer):
+        return np.asarray(value, space.dtype)
+    return value
 
 
 def masks_in(observation: Any, infos: dict[str, Any]) -> npt.NDArray[Any] | None:
@@ -97,6 +108,7 @@ class Drive:
         self.wrong: list[tuple[str, str]] = []  # what the autoreset of a step did against its mode
         self.observation: Any = None
         self.infos: dict[str, Any] = {}
+        self._masks: npt.NDArray[Any] | None = None  # of the slots that the last reset has left alone
         self.over = np.zeros(num_envs, bool)
         self.watch: Callable[[Any], npt.ArrayLike] | None = None  # asked whenever a slot is over
         self.true_returns = np.zeros(num_envs)
@@ -105,12 +117,21 @@ class Drive:
         """Begin episodes in all slots, or those of a mask."""
         options = None if mask is None else {"reset_mask": mask}
         self.case.log = self.log
-        self.log.add(f"env.reset(seed={seed}, options={options})")
+        self.log.add(f"env.reset(seed={seed}, options={literal(options)})")
+        before = self.masks()
         self.observation, self.infos = self.env.reset(seed=seed, options=options)
+        self._masks = None
+        if mask is not None and before is not None and masks_in(self.observation, {}) is None:
+            now, fresh = masks_in(None, self.infos), self.infos.get("_action_mask", mask)
+            self._masks = before if now is None else np.where(fresh[:, None], now, before)
         rows = np.arange(self.num_envs) if mask is None else np.flatnonzero(mask)
         self._begin(rows)
         self.over[rows] = False
         return self
+
+    def masks(self) -> npt.NDArray[Any] | None:
+        """Return the masks of all slots; a reset of some tells the infos of those alone. None without any."""
+        return masks_in(self.observation, self.infos) if self._masks is None else self._masks
 
     def _begin(self, rows: npt.NDArray[np.int64]) -> None:
         for slot in rows.tolist():
@@ -122,7 +143,7 @@ class Drive:
         """Return each slot's next action, a function of slot, episode, step and mask alone; 0 where it is over."""
         space = self.env.single_action_space
         assert isinstance(space, spaces.Discrete), f"expected a Discrete action space, got {space}"
-        masks = masks_in(self.observation, self.infos)
+        masks = self.masks()
         chosen = np.zeros(self.num_envs, np.int64)
         for slot, episodes in enumerate(self.episodes):
             legal = np.arange(int(space.n)) if masks is None else np.flatnonzero(masks[slot])
@@ -139,6 +160,7 @@ class Drive:
         self.log.step(chosen.tolist())
         before = self.over.copy()
         returned = self.env.step(chosen)
+        self._masks = None
         self.observation, rewards, terminated, truncated, self.infos = returned
         over = np.asarray(terminated) | np.asarray(truncated)
         if before.any():  # NEXT_STEP: this step began those slots' next episodes
@@ -178,7 +200,8 @@ class Drive:
             has = infos.get(f"_{name}")
             if name not in infos or has is None or not has[slot]:
                 raise AssertionError(f"slot {slot} has ended, and infos[{name!r}] with its mask does not say so")
-        return infos["final_obs"][slot], infos_of(infos["final_info"], slot)
+        last = as_in_batch(self.env.single_observation_space, infos["final_obs"][slot])
+        return last, infos_of(infos["final_info"], slot)
 
     def play(self, episodes: int) -> "Drive":
         """Step until every slot has ended that many episodes since it was made."""

@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
-from poison_env.testing.compare import arrays_in, difference, snapshot
-from poison_env.testing.vector_case import SLOTS, Drive, VectorCase, masks_in, slot_of
+from poison_env.testing.compare import arrays_in, difference, overwrite, snapshot
+from poison_env.testing.report import literal
+from poison_env.testing.vector_case import SLOTS, Drive, VectorCase, slot_of
 from poison_env.testing.vector_conduct import first_difference, same_episodes
 
 Found = Iterator[tuple[str, str]]
@@ -20,43 +21,51 @@ def resets(case: VectorCase) -> Found:
         yield from _ignored_action(case)
     if AutoresetMode.DISABLED not in case.modes:
         return
-    drive = Drive(case, AutoresetMode.DISABLED).reset(case.seed)
-    env = drive.env
-    for _ in range(case.max_steps):
-        actions = drive.actions()
-        drive.log.step(actions.tolist())
-        observation, _, terminated, truncated, infos = env.step(actions)
-        over = terminated | truncated
-        if over.any():
-            break
-        for slot in range(SLOTS):
-            drive.episodes[slot][-1].steps.append((0, None, 0.0, False, False, {}))
-        drive.observation, drive.infos = observation, infos
-    kept = snapshot(observation)
-    drive.observation, drive.infos, drive.over = observation, infos, over
+    (refusing, _), (whole, _) = _first_end(case), _first_end(case)
+    over = refusing.over
     try:
-        env.step(drive.actions())  # legal in the slots that go on: nothing else is to be refused
+        refusing.env.step(refusing.actions())  # legal in the slots that go on: nothing else is to be refused
     except Exception:
-        pass
+        refusing.log.add("# one more step was refused")
     else:
         yield "DISABLED: a slot that is over is stepped without an error", f"slot {int(np.argmax(over))}"
         return
-    options = {"reset_mask": over.copy()}
-    drive.log.add(f"env.reset(options={options})")
-    fresh, _ = env.reset(options=options)
-    for slot in range(SLOTS):
-        same = difference(slot_of(kept, slot), slot_of(fresh, slot)) is None
-        if not over[slot] and not same:
-            yield "reset_mask: a slot that the mask does not name has changed", f"slot {slot}"
-        if over[slot] and same:
-            yield "reset_mask: a slot that the mask names has not begun again", f"slot {slot}"
+    anew, _ = whole.env.reset()  # every slot's next episode: what the mask must begin in its own slots
+    drive, kept = _first_end(case)
+    for each in (refusing, drive):
+        options = {"reset_mask": over.copy()}
+        each.case.log = each.log
+        each.log.add(f"env.reset(options={literal(options)})")
+        fresh, _ = each.env.reset(options=options)
+        for slot in range(SLOTS):
+            same = difference(slot_of(kept, slot), slot_of(fresh, slot)) is None
+            if not over[slot] and not same and each is drive:
+                yield "reset_mask: a slot that the mask does not name has changed", f"slot {slot}"
+            if over[slot] and same and difference(slot_of(kept, slot), slot_of(anew, slot)) is not None:
+                yield "reset_mask: a slot that the mask names has not begun again", f"slot {slot}"
+
+
+def _first_end(case: VectorCase) -> tuple[Drive, Any]:
+    """Return an environment of the mode DISABLED in which a slot has just ended, and a copy of what it showed."""
+    drive = Drive(case, AutoresetMode.DISABLED).reset(case.seed)
+    for _ in range(case.max_steps):
+        actions = drive.actions()
+        drive.log.step(actions.tolist())
+        drive.observation, _, terminated, truncated, drive.infos = drive.env.step(actions)
+        drive.over = terminated | truncated
+        if drive.over.any():
+            return drive, snapshot(drive.observation)
+        for slot in range(SLOTS):
+            drive.episodes[slot][-1].steps.append((0, None, 0.0, False, False, {}))
+    raise AssertionError(f"no slot has ended an episode after {case.max_steps} steps")
 
 
 def _ignored_action(case: VectorCase) -> Found:
     first, second = (Drive(case, AutoresetMode.NEXT_STEP).reset(case.seed) for _ in range(2))
+    size, start = int(first.env.single_action_space.n), int(first.env.single_action_space.start)
     for _ in range(case.max_steps):
         actions = first.actions()
-        others = np.where(first.over, actions + 1, actions)
+        others = np.where(first.over, (actions - start + 1) % size + start, actions)
         ended = first.over.any()
         first.step(actions)
         second.step(others)
@@ -76,7 +85,7 @@ def legality(case: VectorCase) -> Found:
     """Each action that the mask allows is accepted; another one is refused, nothing changed, or ends its slot alone."""
     mode = AutoresetMode.DISABLED if AutoresetMode.DISABLED in case.modes else case.modes[0]
     expected = Drive(case, mode).reset(case.seed)
-    if masks_in(expected.observation, expected.infos) is None:
+    if expected.masks() is None:
         return
     expected.play(2)
     for at in (0, 1, 5, 12):
@@ -84,12 +93,12 @@ def legality(case: VectorCase) -> Found:
             drive = Drive(case, mode).reset(case.seed)
             for _ in range(at):
                 drive.step()
-            actions, found = drive.actions(), masks_in(drive.observation, drive.infos)
+            actions, found = drive.actions(), drive.masks()
             assert found is not None
-            slot, size = (at + bad) % SLOTS, found.shape[1]
+            slot, size, start = (at + bad) % SLOTS, found.shape[1], int(drive.env.single_action_space.start)
             illegal = np.flatnonzero(found[slot] == 0)
             wrong = (int(illegal[at % len(illegal)]) if len(illegal) else -1, -1, size)[bad]
-            yield from _try(drive, expected, np.where(np.arange(SLOTS) == slot, wrong, actions), slot)
+            yield from _try(drive, expected, np.where(np.arange(SLOTS) == slot, wrong + start, actions), slot)
 
 
 def _try(drive: Drive, expected: Drive, actions: npt.NDArray[np.int64], slot: int) -> Found:
@@ -123,7 +132,7 @@ def aliasing(case: VectorCase) -> Found:
                     if np.shares_memory(array, other):
                         yield f"{name} and {other_name} share memory", f"{mode.name}, step {at}"
             for index, name, array, copied in kept[-3 * len(now) :]:
-                if not np.array_equal(array, copied):
+                if difference(copied, array) is not None:
                     yield f"{name} has changed after it was returned", f"{mode.name}, steps {index} and {at}"
                 for other_name, other in now:
                     if np.shares_memory(array, other):
@@ -142,8 +151,7 @@ def _written(case: VectorCase, mode: AutoresetMode) -> Found:
         actions = expected.actions()
         found = [*arrays_in(drive.observation), *arrays_in(drive.infos)]
         for _, array in found:
-            if array.flags.writeable and array.dtype != object:
-                array[...] = ~array if array.dtype == np.bool_ else 1 - array
+            overwrite(array)
         expected.step(actions)
         drive.step(actions)
         for slot in range(SLOTS):

@@ -5,7 +5,7 @@ from typing import Any
 
 from poison_env.testing import aec_conduct, aec_trials
 from poison_env.testing.aec_case import AECCase, Env, Referee
-from poison_env.testing.report import Report, run_checks
+from poison_env.testing.report import Report, check_numbers, run_checks
 
 CHECKS = {
     "interface": aec_conduct.interface,
@@ -58,12 +58,15 @@ def check_aec(
         name: how reports call the environment; made of `make_env` unless given.
 
     Raises:
-        ValueError: `skip` names no check.
+        ValueError: `skip` names no check, a number is too small, or a hook cannot be called.
     """
     unknown = set(skip) - set(CHECKS)
     if unknown:
         raise ValueError(f"skip: expected names of checks ({', '.join(CHECKS)}), got {', '.join(sorted(unknown))}")
-    make_env(**({"num_seats": seats[0]} if seats else {}))  # what cannot be made is an error of the caller
+    hooks = {"redeal": redeal, "referee": referee, "conserved": conserved}
+    check_numbers(seed, hooks, episodes=episodes, max_steps=max_steps)
+    for given in [{"num_seats": number} for number in seats] or [{}]:
+        make_env(**given)  # what cannot be made is an error of the caller
     called = name or getattr(make_env, "__qualname__", None) or repr(make_env)
 
     def case(num_seats: int | None) -> AECCase:
@@ -80,7 +83,6 @@ def check_aec(
             max_steps=max_steps,
         )
 
-    hooks = {"redeal": redeal, "referee": referee, "conserved": conserved}
     skipped = {check: f"no hook {hook}" for check, hook in HOOKS.items() if hooks[hook] is None}
     skipped |= dict.fromkeys(skip, "left out")
     return run_checks(called, [case(number) for number in seats] or [case(None)], CHECKS, skipped)

@@ -4,7 +4,7 @@ import argparse
 import importlib
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Check what the command line names, print the report, write it where asked; return the exit code."""
     given = parser().parse_args(arguments)
     try:
+        _check_files(given.json, given.junit)
         report = check(
             given.target,
             kind=given.kind,
@@ -70,10 +71,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"poison_env.testing: {error}", file=sys.stderr)
         return MISUSE
     print(report)
-    if given.json:
-        write_whole(given.json, report.to_json())
-    if given.junit:
-        write_whole(given.junit, report.to_junit())
+    try:
+        if given.json:
+            write_whole(given.json, report.to_json())
+        if given.junit:
+            write_whole(given.junit, report.to_junit())
+    except OSError as error:
+        print(f"poison_env.testing: the report cannot be written: {error}", file=sys.stderr)
+        return MISUSE
     return 0 if report.ok else FOUND
 
 
@@ -92,19 +97,30 @@ def check(
         Misuse: it cannot be imported or made, is of no kind, or the arguments do not fit the check.
     """
     make = partial(find(target), **(options or {}))
+    if not isinstance(hooks or {}, Mapping):
+        raise Misuse(f"hooks: expected a mapping of hooks by name, got {type(hooks).__name__}")
     name = target + (f" {json.dumps(options)}" if options else "")
     kind = kind or kind_of(make, seats)
     try:
         if kind == "aec":
             return check_aec(make, seats=seats, name=name, **(hooks or {}), **rest)
+        if len(seats) > 1:
+            raise Misuse(f"--seats: a {kind} is checked with one number of seats at a time")
+        make = partial(make, num_seats=seats[0]) if seats else make
         if kind == "vector":
             return check_vector(make, name=name, **(hooks or {}), **rest)
-        if len(seats) > 1:
-            raise Misuse("--seats: a game is checked with one number of seats at a time")
-        game = make(num_seats=seats[0]) if seats else make()
+        game = make()
         return check_game(game, name=name, **(hooks or {}), **rest)
-    except (TypeError, ValueError) as error:
-        raise Misuse(f"{name}: {error}") from error
+    except Misuse:
+        raise
+    except Exception as error:  # what checks find does not raise: this cannot be made, or the arguments are wrong
+        raise Misuse(f"{name}: {type(error).__name__}: {error}") from error
+
+
+def _check_files(*paths: Path | None) -> None:
+    for path in paths:
+        if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+            raise Misuse(f"{path}: expected the name of a file in a folder that exists")
 
 
 def find(target: str) -> Any:
@@ -122,8 +138,8 @@ def find(target: str) -> Any:
         found: Any = importlib.import_module(module)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        raise Misuse(f"{target}: {error}") from error
+    except Exception as error:  # a module may raise anything when it is imported
+        raise Misuse(f"{target}: {type(error).__name__}: {error}") from error
     return found
 
 

@@ -9,7 +9,7 @@ from poison_env.core.protocol import Game
 from poison_env.testing import game_checks
 from poison_env.testing.game_case import GameCase, SeatReferee
 from poison_env.testing.game_checks import Found
-from poison_env.testing.report import Report, run_checks
+from poison_env.testing.report import Report, check_numbers, run_checks
 
 CHECKS: Mapping[str, Callable[[GameCase], Found]] = {
     "declarations": game_checks.declarations,
@@ -46,11 +46,12 @@ def check_game(
         name: how reports call the game; its text form unless given.
 
     Raises:
-        ValueError: `skip` names no check.
+        ValueError: `skip` names no check, the seed is below 0, or a hook cannot be called.
     """
     unknown = set(skip) - set(CHECKS)
     if unknown:
         raise ValueError(f"skip: expected names of checks ({', '.join(CHECKS)}), got {', '.join(sorted(unknown))}")
+    check_numbers(seed, {"referee": referee, "conserved": conserved})
     called = name or repr(game)
     case = GameCase(called, game, referee=referee, conserved=conserved, seed=seed)
     hooks = {"referee": referee, "conservation": conserved}

@@ -32,16 +32,16 @@ class Conformance(pytest.Collector):
         """Run the checks, and return one test for each."""
         config = self.config
         hooks = config.getoption("--conformance-hooks")
-        seats = [int(part) for part in str(config.getoption("--conformance-seats")).split(",") if part]
         try:
+            seats = [int(part) for part in str(config.getoption("--conformance-seats")).split(",") if part]
             report = check(
                 self.name,
                 kind=config.getoption("--conformance-kind"),
                 seats=seats,
                 hooks=find(str(hooks)) if hooks else None,
             )
-        except Misuse as error:
-            raise self.CollectError(str(error)) from error
+        except (Misuse, ValueError) as error:
+            raise pytest.UsageError(f"--conformance {self.name}: {error}") from error
         for name in (*report.checks, *report.skipped):
             yield Check.from_parent(self, name=name, report=report)
 

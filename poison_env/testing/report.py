@@ -1,6 +1,7 @@
 """What the checks found: findings with their reproduction, as text, JSON and JUnit."""
 
 import json
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,6 +11,13 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+IMPORTS = {  # what reproductions may need
+    "np.": "import numpy as np",
+    "copy.deepcopy(": "import copy",
+    "pickle.loads(": "import pickle",
+    "AutoresetMode.": "from gymnasium.vector import AutoresetMode",
+}
+NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 MOST = 3  # findings kept of one check on one case: the first ones tell the story
 
 
@@ -67,9 +75,10 @@ class Report:
 
     def to_junit(self) -> str:
         """Return the report as JUnit XML text: one test case a check."""
+        subject = _printable(self.subject)
         suite = ElementTree.Element(
             "testsuite",
-            name=self.subject,
+            name=subject,
             tests=str(len(self.seconds) + len(self.skipped)),
             failures=str(len({finding.check for finding in self.findings})),
             errors="0",
@@ -77,16 +86,20 @@ class Report:
             time=f"{sum(self.seconds.values()):.3f}",
         )
         for check, seconds in self.seconds.items():
-            case = ElementTree.SubElement(suite, "testcase", classname=self.subject, name=check, time=f"{seconds:.3f}")
+            case = ElementTree.SubElement(suite, "testcase", classname=subject, name=check, time=f"{seconds:.3f}")
             found = [finding for finding in self.findings if finding.check == check]
             if found:
-                failure = ElementTree.SubElement(case, "failure", message=found[0].what)
-                failure.text = "\n\n".join(map(str, found))
+                failure = ElementTree.SubElement(case, "failure", message=_printable(found[0].what))
+                failure.text = _printable("\n\n".join(map(str, found)))
         for check, why in self.skipped.items():
-            case = ElementTree.SubElement(suite, "testcase", classname=self.subject, name=check, time="0")
+            case = ElementTree.SubElement(suite, "testcase", classname=subject, name=check, time="0")
             ElementTree.SubElement(case, "skipped", message=why)
         ElementTree.indent(suite)
         return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _printable(text: str) -> str:
+    return NOT_XML.sub("?", text)  # XML has no way to write these
 
 
 def literal(value: Any) -> str:
@@ -102,6 +115,22 @@ def literal(value: Any) -> str:
         one = "," if isinstance(value, tuple) and len(value) == 1 else ""
         return f"[{inner}]" if isinstance(value, list) else f"({inner}{one})"
     return repr(value)
+
+
+def check_numbers(seed: int, hooks: Mapping[str, Any], **counts: int) -> None:
+    """Check the arguments that all checks have.
+
+    Raises:
+        ValueError: a seed below 0, a count below 1, or a hook that cannot be called.
+    """
+    if seed < 0:
+        raise ValueError(f"seed: expected 0 or more, got {seed}")
+    for name, count in counts.items():
+        if count < 1:
+            raise ValueError(f"{name}: expected 1 or more, got {count}")
+    for name, hook in hooks.items():
+        if hook is not None and not callable(hook):
+            raise ValueError(f"{name}: expected a hook that can be called, got {hook!r}")
 
 
 class Log:
@@ -128,7 +157,8 @@ class Log:
     def __str__(self) -> str:
         self._flush()
         lines = "\n".join(self._lines)
-        return f"import numpy as np\n{lines}" if "np." in lines else lines
+        needed = [text for name, text in IMPORTS.items() if name in lines]
+        return "\n".join([*needed, lines])
 
 
 Case = TypeVar("Case", bound="HasWhere")

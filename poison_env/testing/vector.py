@@ -8,7 +8,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from poison_env.testing import vector_conduct, vector_trials
-from poison_env.testing.report import Report, run_checks
+from poison_env.testing.report import Report, check_numbers, run_checks
 from poison_env.testing.vector_case import VectorCase
 
 CHECKS = {
@@ -51,11 +51,12 @@ def check_vector(
         name: how reports call the environment; made of `make_env` unless given.
 
     Raises:
-        ValueError: `skip` names no check, or there are no modes.
+        ValueError: `skip` names no check, there are no modes, a number is too small, or a hook cannot be called.
     """
     unknown = set(skip) - set(CHECKS)
     if unknown or not modes:
         raise ValueError(f"expected some modes, and of skip names of {', '.join(CHECKS)}; got {modes}, {skip}")
+    check_numbers(seed, {"scalar": scalar, "returns": returns}, episodes=episodes, max_steps=max_steps)
     make_env(num_envs=1, autoreset_mode=modes[0]).close()  # what cannot be made is an error of the caller
     called = name or getattr(make_env, "__qualname__", None) or repr(make_env)
     case = VectorCase(

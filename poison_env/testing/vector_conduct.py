@@ -61,9 +61,7 @@ def masks(case: VectorCase) -> Found:
         for at in range(60):
             found = drive.masks()
             where = f"{mode.name}, step {at}"
-            if (
-                found is None and at and drive.over.all()
-            ):  # all are over at once, and infos need not say that none may act
+            if found is None and at and drive.over.all():  # infos need not say that nobody may act
                 drive.step()
                 continue
             if found is None:

@@ -218,7 +218,8 @@ def test_gymnasiums_own_vectors_have_no_findings(one):
     def make_env(num_envs, autoreset_mode):
         return SyncVectorEnv([one] * num_envs, autoreset_mode=autoreset_mode)
 
-    assert check_vector(make_env, scalar=one, episodes=2).findings == ()
+    shared = ["interface"] if gymnasium.__version__ < "1.4" else []  # its SyncVectorEnv shares the mode
+    assert check_vector(make_env, scalar=one, episodes=2, skip=shared).findings == ()
 
 
 not_a_mapping, not_callable = [1], {"conserved": 3}

@@ -132,8 +132,3 @@ def move_of(game: Arsenic, number: int) -> Move:
     if game.rule_draw == "flavour":
         names.remove("shuffle")
     return names[number - draws], None
-
-
-def occupied_first(order: list[int], box: dict[int, Scone]) -> list[int]:
-    """Return the slots of an order that hold a scone."""
-    return [slot for slot in order if slot in box]

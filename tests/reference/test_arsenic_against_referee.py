@@ -13,7 +13,6 @@ from tests.arsenic_support import (
     many_keys,
     move_of,
     number_of,
-    occupied_first,
     random_actions,
     referee_for,
 )
@@ -66,58 +65,87 @@ def seen_by(game: Arsenic, referee: Referee, seat: int) -> dict[str, list[int]]:
     return shown
 
 
-def compare(game: Arsenic, state: ArsenicState, row: int, referee: Referee, *, views: bool) -> None:
-    """Compare what can be asked of both about the match in a row."""
-    assert bool(state.done[row]) == (referee.phase == "over")
-    assert game.points(state[row])[0].tolist() == referee.points()
-    legal = {move_of(game, number) for number in np.flatnonzero(game.action_mask(state[row])[0]).tolist()}
-    assert legal == referee.legal_moves()
+def compare_views(game: Arsenic, state: ArsenicState, row: int, referee: Referee) -> None:
+    """Compare the box, and what each seat sees of the match in a row."""
     assert box_of(state, row) == referee.box
-    if state.done[row]:
-        assert game.placements(state[row])[0].tolist() == referee.places
-        return
-    assert int(state.to_move[row]) == referee.to_move
-    if views:
-        for seat in range(game.num_seats):
-            view = game.observe(state[row], np.array([seat]))[0]
-            for name, shown in seen_by(game, referee, seat).items():
-                assert game.layout.decode(view, name).reshape(-1).tolist() == shown, (name, seat)
-            known = game.layout.decode(view, "known_cups").reshape(game.num_seats, 30)
-            assert known[0].tolist() == by_sort(referee.players[seat].cup)
-            for ahead in range(1, game.num_seats):
-                other = referee.players[(seat + ahead) % game.num_seats]
-                assert not Counter(dict(enumerate(known[ahead].tolist()))) - Counter(map(number_of, other.cup))
+    for seat in range(game.num_seats):
+        view = game.observe(state[row], np.array([seat]))[0]
+        for name, shown in seen_by(game, referee, seat).items():
+            assert game.layout.decode(view, name).reshape(-1).tolist() == shown, (name, seat)
+        known = game.layout.decode(view, "known_cups").reshape(game.num_seats, 30)
+        assert known[0].tolist() == by_sort(referee.players[seat].cup)
+        for ahead in range(1, game.num_seats):
+            other = referee.players[(seat + ahead) % game.num_seats]
+            assert not Counter(dict(enumerate(known[ahead].tolist()))) - Counter(map(number_of, other.cup))
 
 
-def run(options: dict[str, Any], matches: int, seed: int, *, views_every: int) -> None:
-    game = Arsenic(**options)
+def run(options: dict[str, Any], matches: int, seed: int, *, views_every: int, stops: bool = False) -> Counter[str]:
+    """Play random matches beside referees; return what happened, how often. `stops`: stop at every other chance."""
+    game, seen = Arsenic(**options), Counter[str]()
     state = game.deal(many_keys(matches, seed))
     referees = [referee_for(game, state, row) for row in range(matches)]
-    for row, referee in enumerate(referees):
-        compare(game, state, row, referee, views=True)
+    move_names = [move_of(game, number) for number in range(game.num_actions)]
     move = 0
-    while not state.done.all():
-        actions, before, move = random_actions(game, state), state.copy(), move + 1
+    while True:
+        mask, points, places = game.action_mask(state), game.points(state), game.placements(state)
+        for row, referee in enumerate(referees):
+            if referee.phase == "over" and move:
+                continue
+            assert referee.legal_moves() == {move_names[number] for number in np.flatnonzero(mask[row]).tolist()}
+            assert int(state.to_move[row]) == referee.to_move
+            if (move + row) % views_every == 0:
+                assert points[row].tolist() == referee.points()
+                compare_views(game, state, row, referee)
+        if state.done.all():
+            assert points.tolist() == [referee.points() for referee in referees]
+            assert places.tolist() == [referee.places for referee in referees]
+            assert [box_of(state, row) for row in range(matches)] == [referee.box for referee in referees]
+            return seen
+        actions, before, move = random_actions(game, state), state.done.copy(), move + 1
+        if stops:
+            stop = move_names.index(("stop", None))
+            actions = np.where(mask[:, stop] & (actions % 2 == 1), stop, actions)
         paid = game.step(state, actions)
-        for row in np.flatnonzero(~before.done).tolist():
-            word, _ = asked = move_of(game, int(actions[row]))
-            told: dict[str, Any] = {"now_lie": box_of(state, row)} if word == "shuffle" else {}
-            if word == "draw" and game.rule_draw == "flavour":
+        for row in np.flatnonzero(~before).tolist():
+            referee = referees[row]
+            asked = move_names[actions[row]]
+            told: dict[str, Any] = {}
+            if asked[0] == "shuffle":
+                told["now_lie"] = box_of(state, row)
+            if asked[0] == "draw" and game.rule_draw == "flavour":
                 told["picked"] = int(state.drawn[row])
-            box = referees[row].box
-            order = game.last_draws(state[row])[0].tolist()
-            earned = referees[row].play(asked, last_draws=lambda o=order, b=box: occupied_first(o, b), **told)
+            order = game.last_draws(state[row])[0].tolist() if state.done[row] else []
+
+            def last_draws(order: list[int] = order, referee: Referee = referee) -> list[int]:
+                seen["sudden death"] += 1
+                return [slot for slot in order if slot in referee.box]
+
+            earned = referee.play(asked, last_draws=last_draws, **told)
+            assert (referee.phase == "over") == bool(state.done[row])
             assert paid[row].tolist() == pytest.approx([float(value) for value in earned], abs=1e-12)
-            compare(game, state, row, referees[row], views=(move + row) % views_every == 0)
+            seen[asked[0]] += 1
 
 
 @every_option
 def test_random_matches_agree(options: dict[str, Any]) -> None:
-    run(options, 12, 1, views_every=5)
+    seen = run(options, 12, 1, views_every=31)
+    words = {"draw", "stop", "shuffle", "eat", "return", "spoon", "pass"}
+    words -= {"shuffle"} if options.get("draw") == "flavour" else set()
+    without = options.get("num_seats") == 1 or options.get("spoons") is False
+    words -= {"spoon"} if without else set()
+    words -= {"pass"} if without and options.get("draw") == "flavour" else set()
+    assert words <= seen.keys()
+
+
+@pytest.mark.parametrize("specials", [False, True])
+@pytest.mark.parametrize("num_seats", [2, 6])
+def test_ties_are_broken_alike(num_seats: int, specials: bool) -> None:
+    options = {"num_seats": num_seats, "honour_turns": 0, "spoons": False, "specials": specials}
+    assert run(options, 60, 2, views_every=997, stops=True)["sudden death"] >= 10
 
 
 @pytest.mark.slow
 @every_option
 def test_many_random_matches_agree(options: dict[str, Any]) -> None:
-    for batch in range(12):
-        run(options, 100, 100 + batch, views_every=41)
+    for batch in range(6):
+        run(options, 200, 100 + batch, views_every=199)

@@ -11,7 +11,16 @@ from poison_env.core.chance import KeyArray
 from poison_env.core.errors import PositionError
 from poison_env.core.protocol import IntArray, State
 from poison_env.games.arsenic.options import ArsenicOptions
-from poison_env.games.arsenic.scones import FLAVOUR_OF_SLOT, FLAVOURS, IN_FLAVOUR, KINDS, SCONES, SLOTS, SUGARS, in_flavour
+from poison_env.games.arsenic.scones import (
+    FLAVOUR_OF_SLOT,
+    FLAVOURS,
+    IN_FLAVOUR,
+    KINDS,
+    SCONES,
+    SLOTS,
+    SUGARS,
+    in_flavour,
+)
 
 _DEAL, _FIRST, _LAST, _BOX = 0, 1, 2, 1 << 20  # streams of chance; the box at move m is mixed by _BOX + m
 _SORT_BITS = np.uint64(0xFF)  # the low bits of a scone's random key carry what it is

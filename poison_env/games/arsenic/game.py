@@ -170,7 +170,9 @@ class Arsenic(ArsenicViews):
         legal = [self.action_label(a) for a in np.flatnonzero(self.action_mask(state[row])[0])]
         there = f"{legal[0]} to {legal[-1]}" if phase == TURN and len(legal) > 8 else ", ".join(legal)
         if phase == INSPECT and self.words_of[action] == RETURN:
-            reason = "has no sugar to return the scone" if not self._holds_window(state)[row] else "sticks to the window"
+            reason = (
+                "has no sugar to return the scone" if not self._holds_window(state)[row] else "sticks to the window"
+            )
         elif phase == TURN and self.words_of[action] == STOP:
             reason = f"owes {int(state.owed[row, seat])} honour turns and may not stop"
         elif phase == TURN and self.words_of[action] == DRAW:

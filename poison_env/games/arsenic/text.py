@@ -76,11 +76,7 @@ def _cup(one: "ArsenicState", player: int, seat: int | None) -> str:
     if seat is None or seat == player:
         return (" ".join(_sorts(one.cup_scones[0, player])) or "empty") + f" (dose {max(0, int(one.doses[0, player]))})"
     counts = one.cups[0, player]
-    told = [
-        bite
-        for bite in range(SLOTS)
-        if one.eaters[0, bite] == player and int(one.bite_known[0, bite]) >> seat & 1
-    ]
+    told = [bite for bite in range(SLOTS) if one.eaters[0, bite] == player and int(one.bite_known[0, bite]) >> seat & 1]
     known = np.bincount(one.bites[0, told] // KINDS, minlength=FLAVOURS) if told else np.zeros(FLAVOURS, np.int64)
     words = [label(int(one.bites[0, bite])) for bite in told]
     words += [f"{flavour}?" for flavour in range(FLAVOURS) for _ in range(int(counts[flavour] - known[flavour]))]

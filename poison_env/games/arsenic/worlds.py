@@ -75,9 +75,7 @@ class ArsenicWorlds(ArsenicEnding):
         world.seeds[:] = chance.fold(keys, _FUTURE)
         return world
 
-    def _rearrange(
-        self, world: ArsenicState, rows: IntArray, seats: IntArray, keys: KeyArray, tables: _Tables
-    ) -> None:
+    def _rearrange(self, world: ArsenicState, rows: IntArray, seats: IntArray, keys: KeyArray, tables: _Tables) -> None:
         size, n = len(rows), tables.n
         one = np.arange(size)[:, None]
         eaters, box = world.eaters[rows], world.box[rows]
@@ -151,7 +149,9 @@ class ArsenicWorlds(ArsenicEnding):
         pending, tried, tries = np.arange(size), 0, 1
         while len(pending):
             rows = np.repeat(pending, tries)
-            words = chance.bits(chance.fold(keys, _TRY)[rows], np.tile(np.arange(tried, tried + tries), len(pending)), 6)
+            words = chance.bits(
+                chance.fold(keys, _TRY)[rows], np.tile(np.arange(tried, tried + tries), len(pending)), 6
+            )
             picked = choices[start[rows] + chance.below(words, count[rows])]
             kinds = tables.kinds[picked]  # (t, 6, n)
             bitten = entry[rows] if len(rows) > size else entry[rows]

@@ -51,9 +51,7 @@ def seen_by(game: Arsenic, referee: Referee, seat: int) -> dict[str, list[int]]:
         "owed": [player.owed for player in players],
         "cups": [sum(scone[0] == flavour for scone in player.cup) for player in players for flavour in range(6)],
         "box": [places.count(place) for place in range(42 if slots else 6)],
-        "drawn": [
-            int(hand is not None and place == (hand if slots else hand // 7)) for place in range(42 if slots else 6)
-        ],
+        "drawn": [0 if hand is None else (hand if slots else hand // 7) + 1],
         "drawn_scone": [code_of(me.seen[hand]) if hand is not None and hand in me.seen else 0],
         "kept": by_sort(me.kept.elements()),
         "own_dose": [me.dose],

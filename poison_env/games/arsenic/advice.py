@@ -72,7 +72,7 @@ def _look(game: Arsenic, observation: npt.NDArray[np.int16]) -> _Seen:
     known = section("known_cups")  # (N, P, 6, 5)
     dose_of = DOSES.reshape(FLAVOURS, KINDS).astype(np.int64)
     raw = (known[:, 0] * dose_of).sum(axis=(1, 2))
-    drawn, flavour = section("drawn_scone")[:, 0], section("drawn").argmax(axis=1)
+    drawn, flavour = section("drawn_scone")[:, 0], np.maximum(section("drawn")[:, 0] - 1, 0)
     if game.by_slot:
         flavour = FLAVOUR_OF_SLOT[flavour]
     kind = np.maximum(drawn - 1, 0)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -133,16 +134,18 @@ class ArsenicDealer(ArsenicOptions):
 
     def _shuffle(self, state: ArsenicState, rows: IntArray) -> None:
         """Mix the scones of each flavour among its occupied slots."""
-        size = len(rows)
-        box = state.box[rows]
-        occupied = (box > 0).reshape(size, FLAVOURS, IN_FLAVOUR)
-        words = chance.bits(state.seeds[rows], _BOX + state.moves[rows], SLOTS)
-        words = np.where(box > 0, words & ~_SORT_BITS | box.astype(np.uint64), _NOWHERE)
-        words = words.reshape(size, FLAVOURS, IN_FLAVOUR)
-        words.sort(axis=2)
-        mixed = np.take_along_axis((words & _SORT_BITS).astype(np.int8), np.cumsum(occupied, axis=2) - 1, axis=2)
         self._forget_slots(state, rows)
-        state.box[rows] = np.where(occupied, mixed, 0).reshape(size, SLOTS)
+        box = state.box[rows]
+        words = chance.bits(state.seeds[rows], _BOX + state.moves[rows], SLOTS)
+        words &= ~_SORT_BITS
+        words |= box.astype(np.uint64)
+        words[box == 0] = _NOWHERE
+        words = words.reshape(-1, FLAVOURS, IN_FLAVOUR)
+        words.sort(axis=2)
+        words = words.reshape(-1, SLOTS)
+        # Both sides go through rows, flavours and places in the same order, as many scones in each flavour.
+        box[box > 0] = words[words != _NOWHERE] & _SORT_BITS
+        state.box[rows] = box
 
     def _forget_slots(self, state: ArsenicState, rows: IntArray) -> None:
         """Turn what seats know of slots into what they know of flavours; the larger number of each sort holds."""
@@ -152,8 +155,8 @@ class ArsenicDealer(ArsenicOptions):
         number, seat = np.nonzero(knows[at, slot][:, None] >> np.arange(seats, dtype=np.uint8) & 1)
         at, slot = at[number], slot[number]
         sort = FLAVOUR_OF_SLOT[slot] * KINDS + box[at, slot] - 1
-        seen = np.bincount((at * seats + seat) * SCONES + sort, minlength=size * seats * SCONES)
-        seen = seen.astype(np.int8).reshape(size, seats, SCONES)
+        seen: npt.NDArray[Any] = np.bincount((at * seats + seat) * SCONES + sort, minlength=size * seats * SCONES)
+        seen = seen.reshape(size, seats, SCONES).astype(np.int8)
         state.kept[rows] = np.maximum(state.kept[rows], seen)
         looks = state.looks[rows] + seen.reshape(size, seats, FLAVOURS, KINDS).sum(axis=3, dtype=np.int8)
         lie = (box > 0).reshape(size, 1, FLAVOURS, IN_FLAVOUR).sum(axis=3, dtype=np.int8)
@@ -165,7 +168,8 @@ class ArsenicDealer(ArsenicOptions):
         occupied = state.box.reshape(-1, FLAVOURS, IN_FLAVOUR)[rows, flavours] > 0
         upto = np.cumsum(occupied, axis=1)
         nth = chance.below(chance.fold(state.seeds[rows], _BOX + state.moves[rows]), upto[:, -1])
-        return flavours * IN_FLAVOUR + (upto > nth[:, None]).argmax(axis=1)
+        slots: IntArray = flavours * IN_FLAVOUR + (upto > nth[:, None]).argmax(axis=1)
+        return slots
 
     def last_draws(self, state: ArsenicState) -> npt.NDArray[np.int64]:
         """Return the order in which tied players draw what is left, (B, 42) slots; empty ones are passed over."""

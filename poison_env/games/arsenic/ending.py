@@ -16,8 +16,9 @@ class ArsenicEnding(ArsenicDealer):
     points_sign = 1
 
     def points(self, state: ArsenicState) -> npt.NDArray[np.int64]:
-        """Return the scones of those alive, (B, P): while the match goes on as everybody sees them, at its end what
-        they count.
+        """Return the scones of those alive, (B, P).
+
+        While the match goes on they are as many as everybody sees, at its end what they count.
         """
         seen = state.cups.sum(axis=2, dtype=np.int64)
         if self.specials and state.done.any():

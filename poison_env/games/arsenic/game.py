@@ -16,6 +16,7 @@ from poison_env.games.arsenic.options import (
     DRAW,
     EAT,
     INSPECT,
+    OVER,
     PASS,
     REACT,
     RETURN,
@@ -39,16 +40,7 @@ from poison_env.games.arsenic.scones import (
 )
 from poison_env.games.arsenic.views import ArsenicViews
 
-_OVER = 4  # as a phase in which nothing is legal
-# [code]: which words are legal; code = phase + 5 * may_stop + 10 * may_shuffle + 20 * may_return, see `_code`
-_LEGAL = np.zeros((5, 2, 2, 2, len(WORDS)), bool)
-_LEGAL[TURN, :, :, :, DRAW] = True
-_LEGAL[TURN, 1, :, :, STOP] = True
-_LEGAL[TURN, :, 1, :, SHUFFLE] = True
-_LEGAL[INSPECT, :, :, :, EAT] = True
-_LEGAL[INSPECT, :, :, 1, RETURN] = True
-_LEGAL[REACT, :, :, :, SPOON] = _LEGAL[REACT, :, :, :, PASS] = True
-_LEGAL[AFTER, :, :, :, SHUFFLE] = _LEGAL[AFTER, :, :, :, PASS] = True
+_HERE, _NOWHERE = np.zeros(1, np.int64), np.zeros(0, np.int64)
 
 
 class Arsenic(ArsenicViews):
@@ -75,27 +67,21 @@ class Arsenic(ArsenicViews):
         """Return legal actions, (B, A): draws by slot or flavour, then the words. All False where done."""
         size = len(state)
         movers = np.arange(size) * self.num_seats + state.turn
-        code = np.where(state.done, _OVER, state.phase) * 2
+        code = np.where(state.done, OVER, state.phase) * 2
         code += state.owed.reshape(-1).take(movers) == 0
         code *= 2
         code += ~state.shuffled
         code *= 2
-        code += (state.sugars.reshape(-1).take(movers) > 0) & ~self._holds_window(state)
-        legal = self._legal.take(code, axis=0)
+        may_return: BoolArray = state.sugars.reshape(-1).take(movers) > 0
+        code += may_return & ~self._holds_window(state) if self.specials else may_return
+        legal: BoolArray = self._legal.take(code, axis=0)
         there = state.box > 0
         if not self.by_slot:
             there = there.reshape(size, FLAVOURS, IN_FLAVOUR).any(axis=2)
         legal[:, : self.num_draws] &= there
         return legal
 
-    @property
-    def _legal(self) -> BoolArray:
-        """Return which actions are legal by code, (40, A), if every slot is occupied."""
-        return _LEGAL.reshape(-1, len(WORDS))[:, self.words_of]
-
     def _holds_window(self, state: ArsenicState) -> BoolArray:
-        if not self.specials:
-            return np.zeros(len(state), bool)
         scone = state.box[np.arange(len(state)), np.maximum(state.drawn, 0)]
         window: BoolArray = (scone == SPECIAL + 1) & (state.drawn >= WINDOW_SLOT)
         return window
@@ -117,10 +103,14 @@ class Arsenic(ArsenicViews):
 
         phase, words = state.phase[live], self.words_of[chosen]
         state.events[live, state.moves[live]] = state.to_move[live] * self.num_actions + chosen
-        played = [np.flatnonzero(words == word) for word in range(len(WORDS))]
+        if len(live) == 1:  # most environments hold one match, in which calls count for more than bytes
+            played = [_NOWHERE] * len(WORDS)
+            played[words.item()] = _HERE
+        else:
+            played = [np.flatnonzero(words == word) for word in range(len(WORDS))]
 
         # 1. The turn: stop, shuffle once, or draw.
-        turn_over = []
+        turn_over: list[IntArray] = []
         if len(stop := live[played[STOP]]):
             self._stop(state, stop)
             turn_over.append(stop)
@@ -134,7 +124,7 @@ class Arsenic(ArsenicViews):
             self._draw(state, live[played[DRAW]], chosen[played[DRAW]])
 
         # 2. Inspect: eat, or return for a sugar.   3. React: a spoon sends the scone back.
-        back = []
+        back: list[IntArray] = []
         if len(returns := live[played[RETURN]]):
             state.sugars[returns, state.turn[returns]] -= 1
             state.knows[returns, state.drawn[returns]] |= RETURNED
@@ -147,27 +137,29 @@ class Arsenic(ArsenicViews):
             self._put_back(state, rows)
             if not self.by_slot:
                 turn_over.append(rows)
-        passes = played[PASS]
-        reacts = phase[passes] == REACT
-        turn_over.append(live[passes[~reacts]])
-        swallowed = self._ask_next(state, live[np.concatenate([played[EAT], passes[reacts]])])
-        if len(swallowed):
+        eats = played[EAT]
+        if len(passes := played[PASS]):
+            reacts = phase[passes] == REACT
+            turn_over.append(live[passes[~reacts]])
+            eats = np.concatenate([eats, passes[reacts]])
+        if len(swallowed := self._ask_next(state, live[eats])):
             self._swallow(state, swallowed)
             turn_over.append(swallowed)
 
         state.moves[live] += 1
-        self._next_turn(state, np.concatenate(turn_over))
+        for rows in turn_over:
+            self._next_turn(state, rows)
         # 5. The end: only a bite or a stop can bring it.
-        ends = np.concatenate([stop, swallowed])
-        if len(ends):
-            ends = ends[self._is_over(state, ends)]
-            if len(ends):
-                rewards[ends] = self._finish(state, ends)
+        for rows in (stop, swallowed):
+            if len(rows):
+                ends = rows[self._is_over(state, rows)]
+                if len(ends):
+                    rewards[ends] = self._finish(state, ends)
         return rewards
 
     def _refuse(self, state: ArsenicState, row: int, action: int) -> None:
         seat, phase = int(state.to_move[row]), int(state.phase[row])
-        legal = [self.action_label(a) for a in np.flatnonzero(self.action_mask(state[row])[0])]
+        legal = [self.action_label(a) for a in np.flatnonzero(self.action_mask(state[row])[0]).tolist()]
         there = f"{legal[0]} to {legal[-1]}" if phase == TURN and len(legal) > 8 else ", ".join(legal)
         if phase == INSPECT and self.words_of[action] == RETURN:
             reason = (
@@ -210,34 +202,51 @@ class Arsenic(ArsenicViews):
         """Ask the next living opponent of the eater who has a spoon; return the rows in which nobody is left."""
         if not len(rows) or not self.has_spoons or self.num_seats == 1:
             return rows
-        turn = state.turn[rows]
-        asked = (state.to_move[rows] - turn) % self.num_seats  # 0 at first, the eater itself
-        ahead = np.arange(1, self.num_seats)
-        opponents = self._rotation[turn, 1:]
-        holders = (state.spoons[rows] & state.alive[rows])[np.arange(len(rows))[:, None], opponents]
-        holders &= ahead > asked[:, None]
-        found = holders.any(axis=1)
+        turn, last = state.turn[rows], state.to_move[rows]  # the eater itself is the last one asked at first
+        holders = self._bits(state.spoons[rows] & state.alive[rows]) & ~(1 << turn)
+        asked = self._next_of[holders, last]
+        found = (asked - turn) % self.num_seats > (last - turn) % self.num_seats  # not once round the table
         reacts = rows[found]
-        state.to_move[reacts] = opponents[found, holders[found].argmax(axis=1)]
+        state.to_move[reacts] = asked[found]
         state.phase[reacts] = REACT
         return rows[~found]
+
+    def _bits(self, seats: BoolArray) -> npt.NDArray[np.int64]:
+        """Return sets of seats (n, P) as bits, (n,)."""
+        packed: npt.NDArray[np.uint8] = np.packbits(seats, axis=1, bitorder="little")
+        return packed[:, 0].astype(np.int64)
 
     def _swallow(self, state: ArsenicState, rows: IntArray) -> None:
         """Put the scone into the eater's cup; at the lethal dose, or with two moons, the eater dies."""
         eater, slot, bite = state.turn[rows], state.drawn[rows], state.eaten[rows]
-        flavour, kind = FLAVOUR_OF_SLOT[slot], state.box[rows, slot] - 1
+        at, bite_at = rows * SLOTS + slot, rows * SLOTS + bite
+        flavour, kind = FLAVOUR_OF_SLOT[slot], state.box.reshape(-1)[at] - 1
         sort = flavour * KINDS + kind
-        state.box[rows, slot] = 0
-        state.eaters[rows, bite], state.bites[rows, bite] = eater, sort
-        state.bite_known[rows, bite] = state.knows[rows, slot]
-        state.knows[rows, slot] = 0
-        state.eaten[rows] += 1
+        state.box.reshape(-1)[at] = 0
+        state.eaters.reshape(-1)[bite_at], state.bites.reshape(-1)[bite_at] = eater, sort
+        state.bite_known.reshape(-1)[bite_at] = state.knows.reshape(-1)[at]
+        state.knows.reshape(-1)[at] = 0
+        state.eaten[rows] = bite + 1
         state.drawn[rows] = -1
-        state.cups[rows, eater, flavour] += 1
-        state.cup_scones[rows, eater, sort] += 1
-        state.doses[rows, eater] += DOSES[sort]
+        seat_at = rows * self.num_seats + eater
+        state.cups.reshape(-1)[seat_at * FLAVOURS + flavour] += 1
+        state.cup_scones.reshape(-1)[seat_at * SCONES + sort] += 1
+        state.doses.reshape(-1)[seat_at] += DOSES[sort]
 
-        # What was known of the flavour is dropped; the eater's own knowledge loses this one at most.
+        # What others knew of the flavour is dropped; the eater's own knowledge loses this one at most.
+        remembered = np.flatnonzero(state.looks[rows, :, flavour].any(axis=1))
+        if len(remembered):
+            self._forget_flavour(state, rows[remembered], eater[remembered], flavour[remembered], kind[remembered])
+
+        dies = state.doses[rows, eater] >= self.lethal
+        if self.specials:
+            dies |= (state.cup_scones[rows, eater] @ MOONS.astype(np.int8)) == 2
+        state.alive[rows, eater] = ~dies
+        self._owe_one_less(state, rows)
+
+    def _forget_flavour(
+        self, state: ArsenicState, rows: IntArray, eater: IntArray, flavour: IntArray, kind: IntArray
+    ) -> None:
         kept, looks = state.kept.reshape(-1, self.num_seats, FLAVOURS, KINDS), state.looks
         own, own_looks = kept[rows, eater, flavour], looks[rows, eater, flavour]
         own[np.arange(len(rows)), kind] -= own[np.arange(len(rows)), kind] > 0
@@ -246,27 +255,19 @@ class Arsenic(ArsenicViews):
         kept[rows, eater, flavour] = own
         looks[rows, eater, flavour] = np.minimum(own_looks, left)
 
-        dies = state.doses[rows, eater] >= self.lethal
-        if self.specials:
-            dies |= (state.cup_scones[rows, eater] @ MOONS.astype(np.int8)) == 2
-        state.alive[rows, eater] = ~dies
-        self._owe_one_less(state, rows)
-
     def _owe_one_less(self, state: ArsenicState, rows: IntArray) -> None:
         turn = state.turn[rows]
         state.owed[rows, turn] = np.maximum(state.owed[rows, turn] - 1, 0)
 
     def _next_turn(self, state: ArsenicState, rows: IntArray) -> None:
         """Pass the turn clockwise to the next seat that is alive and has not stopped, if there is one."""
-        if not len(rows):
-            return
-        number = np.arange(len(rows))
-        clockwise = np.roll(self._rotation, -1, axis=1)[state.turn[rows]]  # oneself last
-        active = (state.alive[rows] & ~state.stopped[rows])[number[:, None], clockwise]
-        seat = clockwise[number, active.argmax(axis=1)]
-        state.turn[rows] = state.to_move[rows] = seat
-        state.phase[rows] = TURN
-        state.shuffled[rows] = False
+        if len(rows):
+            active = self._bits(state.alive[rows] & ~state.stopped[rows])
+            seat = self._next_of[active, state.turn[rows]]
+            state.turn[rows] = seat
+            state.to_move[rows] = seat
+            state.phase[rows] = TURN
+            state.shuffled[rows] = False
 
     # --- text
 

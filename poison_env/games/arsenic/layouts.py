@@ -10,7 +10,6 @@ def seat_layout(num_seats: int, lethal: int, *, by_slot: bool, specials: bool) -
     """Return the layout of a seat's observation, seats from one's own on; rewards and tie-breaks do not matter."""
     kinds = KINDS if specials else KINDS - 1
     code = "0 unknown, 1 to 4 a dose of 0 to 3" + (", 5 the special scone" if specials else "")
-    places = (SLOTS,) if by_slot else (FLAVOURS,)
     private = (
         Section(name="known_slots", shape=(SLOTS,), high=kinds, text=f"what oneself has put back in a slot: {code}"),
         Section(name="put_back", shape=(SLOTS,), high=3, text="since the last shuffle: 1 returned, 2 spooned, 3 both"),
@@ -22,9 +21,9 @@ def seat_layout(num_seats: int, lethal: int, *, by_slot: bool, specials: bool) -
             _box(by_slot, specials),
             Section(
                 name="drawn",
-                shape=places,
-                high=1,
-                text=f"the {'slot' if by_slot else 'flavour'} of the scone in question, while there is one",
+                shape=(1,),
+                high=SLOTS if by_slot else FLAVOURS,
+                text=f"the {'slot' if by_slot else 'flavour'} of the scone in question, counted from 1; 0 without one",
             ),
             Section(name="drawn_scone", shape=(1,), high=kinds, text=f"that scone, if oneself knows it: {code}"),
             *(private if by_slot else ()),
@@ -59,7 +58,12 @@ def full_layout(num_seats: int, *, by_slot: bool, specials: bool) -> Observation
                 high=kinds,
                 text="what lies in each slot: 0 nothing, 1 to 4 a dose of 0 to 3, 5 the special scone",
             ),
-            Section(name="drawn", shape=(SLOTS,), high=1, text="the slot of the scone in question"),
+            Section(
+                name="drawn",
+                shape=(1,),
+                high=SLOTS,
+                text="the slot of the scone in question, counted from 1; 0 without",
+            ),
             Section(
                 name="known_slots",
                 shape=(num_seats, SLOTS),

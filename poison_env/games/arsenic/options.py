@@ -6,13 +6,25 @@ from typing import Any, Self
 import numpy as np
 
 from poison_env.core.errors import OptionError
+from poison_env.core.protocol import BoolArray
 from poison_env.games.arsenic import layouts
 from poison_env.games.arsenic.scones import COUNTS, FLAVOURS, LETHAL, SLOTS, SPECIAL, SUGARS, in_flavour
 
 MAX_SEATS, MAX_HONOUR_TURNS = 6, 9
 DRAW, STOP, SHUFFLE, EAT, RETURN, SPOON, PASS = range(7)  # what an action does
 WORDS = ("DRAW", "STOP", "SHUFFLE", "EAT", "RETURN", "SPOON", "PASS")
-TURN, INSPECT, REACT, AFTER = range(4)  # phases of a turn
+TURN, INSPECT, REACT, AFTER, OVER = range(5)  # phases of a turn; OVER stands for a match that is over
+
+# [code]: which words are legal; code = ((phase * 2 + may stop) * 2 + may shuffle) * 2 + may return
+LEGAL: BoolArray = np.zeros((5, 2, 2, 2, len(WORDS)), bool)
+LEGAL[TURN, :, :, :, DRAW] = True
+LEGAL[TURN, 1, :, :, STOP] = True
+LEGAL[TURN, :, 1, :, SHUFFLE] = True
+LEGAL[INSPECT, :, :, :, EAT] = True
+LEGAL[INSPECT, :, :, 1, RETURN] = True
+LEGAL[REACT, :, :, :, [SPOON, PASS]] = True
+LEGAL[AFTER, :, :, :, [SHUFFLE, PASS]] = True
+LEGAL = LEGAL.reshape(-1, len(WORDS))
 
 
 class ArsenicOptions:
@@ -56,10 +68,18 @@ class ArsenicOptions:
         self.num_draws, self.num_actions = draws, len(self.words_of)
         self.scones = FLAVOURS * len(in_flavour(self.specials))
         self.max_moves = self._most_moves()
+        # [code, action]: what is legal if every slot is occupied, see `LEGAL`
+        self._legal = LEGAL[:, self.words_of]
+        # [set of seats as bits, seat]: the next of them clockwise, oneself last; oneself too if the set is empty
+        self._next_of = np.array([[self._next(seats, seat) for seat in range(num_seats)] for seats in range(64)])
         # [seat]: the seats from there on, clockwise
         self._rotation = (np.arange(num_seats)[:, None] + np.arange(num_seats)) % num_seats
         self.layout = layouts.seat_layout(num_seats, self.lethal, by_slot=self.by_slot, specials=self.specials)
         self.full_layout = layouts.full_layout(num_seats, by_slot=self.by_slot, specials=self.specials)
+
+    def _next(self, seats: int, seat: int) -> int:
+        clockwise = [(seat + ahead) % self.num_seats for ahead in range(1, self.num_seats + 1)]
+        return next((other for other in clockwise if seats >> other & 1), seat)
 
     def _most_moves(self) -> int:
         """Bound a match: each draw uses up a scone, a sugar or a spoon, and each is asked about so often."""

@@ -1,7 +1,7 @@
 """The scones of Arsenic, and the tables that say what each does.
 
-A scone is a flavour, which everybody sees, and a kind, which only its drawer sees: kinds 0 to 3 are doses, kind 4 is the
-special scone of the flavour. `2d3` is a scone of flavour 2 with three doses, `3moon` the special one of flavour 3.
+A scone is a flavour, which everybody sees, and a kind, which only its drawer sees: kinds 0 to 3 are doses, kind 4 is
+the special scone of the flavour. `2d3` is a scone of flavour 2 with three doses, `3moon` the special one of flavour 3.
 """
 
 from itertools import permutations
@@ -42,5 +42,5 @@ def in_flavour(specials: bool) -> tuple[int, ...]:
 
 
 def arrangements(specials: bool) -> npt.NDArray[np.int8]:
-    """Return every order in which the scones of one flavour can lie, (R, n) kinds: 180 of 6, with specials 1260 of 7."""
+    """Return every order of the scones of one flavour, (R, n) kinds: 180 of 6, with specials 1260 of 7."""
     return np.array(sorted(set(permutations(in_flavour(specials)))), np.int8)

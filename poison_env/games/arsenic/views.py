@@ -47,12 +47,12 @@ class ArsenicViews(ArsenicWorlds):
         there = state.box > 0
         if self.by_slot:
             sections["box"] = there
-            sections["drawn"] = np.arange(SLOTS) == state.drawn[:, None]
+            sections["drawn"] = state.drawn + 1
             sections["known_slots"] = known
             sections["put_back"] = state.knows >> _PUT_BACK_SHIFT
         else:
             sections["box"] = there.reshape(size, FLAVOURS, IN_FLAVOUR).sum(axis=2)
-            sections["drawn"] = np.arange(FLAVOURS) == (state.drawn // IN_FLAVOUR)[:, None]
+            sections["drawn"] = state.drawn // IN_FLAVOUR + 1
         return self.layout.encode(sections)
 
     def observe_all(self, state: ArsenicState) -> Observation:
@@ -64,7 +64,7 @@ class ArsenicViews(ArsenicWorlds):
                 **self._public(state, in_order, seats == state.turn[:, None]),
                 "to_move": (seats == state.to_move[:, None]) & ~state.done[:, None],
                 "scones": state.box,
-                "drawn": np.arange(SLOTS) == state.drawn[:, None],
+                "drawn": state.drawn + 1,
                 "known_slots": state.knows[:, None] >> seats[:, None].astype(np.uint8) & 1,
                 "kept": state.kept,
                 "cup_scones": state.cup_scones,

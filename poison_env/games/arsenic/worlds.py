@@ -6,6 +6,8 @@ then each flavour's arrangement is drawn by itself until the cups agree with who
 arrangements that do are a uniform draw from all that do.
 """
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -80,7 +82,9 @@ class ArsenicWorlds(ArsenicEnding):
         one = np.arange(size)[:, None]
         eaters, box = world.eaters[rows], world.box[rows]
         # Places: bites 0 to 41, then slots 42 to 83; those of a flavour's scones together, bites first.
-        sorts = np.concatenate([world.bites[rows], np.where(box > 0, FLAVOUR_OF_SLOT * KINDS + box - 1, -1)], axis=1)
+        sorts: npt.NDArray[Any] = np.concatenate(
+            [world.bites[rows], np.where(box > 0, FLAVOUR_OF_SLOT * KINDS + box - 1, -1)], axis=1
+        )
         flavours = np.where(sorts >= 0, sorts // KINDS, FLAVOURS)
         places = np.argsort(flavours, axis=1, kind="stable")[:, : FLAVOURS * n]  # (s, 6n)
 
@@ -154,7 +158,7 @@ class ArsenicWorlds(ArsenicEnding):
             )
             picked = choices[start[rows] + chance.below(words, count[rows])]
             kinds = tables.kinds[picked]  # (t, 6, n)
-            bitten = entry[rows] if len(rows) > size else entry[rows]
+            bitten = entry[rows]
             sums = np.take_along_axis(dose[flavour, kinds].reshape(len(rows), -1), bitten, axis=1)
             moons = None
             if self.specials:

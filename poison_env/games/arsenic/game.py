@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from poison_env.core.errors import IllegalActionError
 from poison_env.core.protocol import BoolArray, FloatArray, IntArray, check_actions
-from poison_env.games.arsenic import text
+from poison_env.games.arsenic import single, text
 from poison_env.games.arsenic.dealing import RETURNED, SPOONED, ArsenicState
 from poison_env.games.arsenic.options import (
     AFTER,
@@ -66,6 +66,8 @@ class Arsenic(ArsenicViews):
     def action_mask(self, state: ArsenicState) -> BoolArray:
         """Return legal actions, (B, A): draws by slot or flavour, then the words. All False where done."""
         size = len(state)
+        if size == 1 and not state.done[0]:
+            return single.action_mask(self, state)
         movers = np.arange(size) * self.num_seats + state.turn
         code = np.where(state.done, OVER, state.phase) * 2
         code += state.owed.reshape(-1).take(movers) == 0

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from poison_env.core.layout import Observation
 from poison_env.core.protocol import IntArray
+from poison_env.games.arsenic import single
 from poison_env.games.arsenic.dealing import RETURNED, ArsenicState
 from poison_env.games.arsenic.scones import FLAVOURS, IN_FLAVOUR, SCONES, SLOTS
 from poison_env.games.arsenic.worlds import ArsenicWorlds
@@ -21,6 +22,8 @@ class ArsenicViews(ArsenicWorlds):
     def observe(self, state: ArsenicState, seats: IntArray) -> Observation:
         """Return what `seats[b]` knows in row b, (B, F) int16; sections as in `layout`."""
         size, number = len(state), self.num_seats
+        if size == 1 and not state.done[0]:
+            return single.observe(self, state, int(seats[0]))
         rows = np.arange(size)
         seat_rows = rows * number
         clockwise = self._rotation.take(seats, axis=0) + seat_rows[:, None]

@@ -155,13 +155,18 @@ class ArsenicDealer(ArsenicOptions):
         number, seat = np.nonzero(knows[at, slot][:, None] >> np.arange(seats, dtype=np.uint8) & 1)
         at, slot = at[number], slot[number]
         sort = FLAVOUR_OF_SLOT[slot] * KINDS + box[at, slot] - 1
-        seen: npt.NDArray[Any] = np.bincount((at * seats + seat) * SCONES + sort, minlength=size * seats * SCONES)
-        seen = seen.reshape(size, seats, SCONES).astype(np.int8)
-        state.kept[rows] = np.maximum(state.kept[rows], seen)
-        looks = state.looks[rows] + seen.reshape(size, seats, FLAVOURS, KINDS).sum(axis=3, dtype=np.int8)
-        lie = (box > 0).reshape(size, 1, FLAVOURS, IN_FLAVOUR).sum(axis=3, dtype=np.int8)
-        state.looks[rows] = np.minimum(looks, lie)
+        seat += at * seats
+        seen: npt.NDArray[Any] = np.bincount(seat * SCONES + sort, minlength=size * seats * SCONES).astype(np.int8)
+        state.kept[rows] = np.maximum(state.kept[rows], seen.reshape(size, seats, SCONES))
+        looked = np.bincount(seat * FLAVOURS + sort // KINDS, minlength=size * seats * FLAVOURS).astype(np.int8)
+        looks = state.looks[rows] + looked.reshape(size, seats, FLAVOURS)
+        state.looks[rows] = np.minimum(looks, self._in_box(state.cups[rows])[:, None])
         state.knows[rows] = 0
+
+    def _in_box(self, cups: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
+        """Return how many scones of each flavour are in the box, (n, 6), from cups (n, P, 6)."""
+        left: npt.NDArray[np.int8] = self._of_flavour - np.add.reduce(cups, axis=1, dtype=np.int8)
+        return left
 
     def _draw_from(self, state: ArsenicState, rows: IntArray, flavours: IntArray) -> IntArray:
         """Return a random occupied slot of a flavour, (n,): the box is mixed before each draw."""

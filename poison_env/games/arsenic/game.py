@@ -4,6 +4,8 @@ Source: the French rules of Arsenic ("Tea, scones and arsenic"). docs/arsenic.md
 what they leave open.
 """
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -74,12 +76,12 @@ class Arsenic(ArsenicViews):
         code *= 2
         code += ~state.shuffled
         code *= 2
-        may_return: BoolArray = state.sugars.reshape(-1).take(movers) > 0
-        code += may_return & ~self._holds_window(state) if self.specials else may_return
+        may_return: npt.NDArray[Any] = state.sugars.reshape(-1).take(movers) > 0
+        if self.specials:
+            may_return = may_return & ~self._holds_window(state)
+        code += may_return
         legal: BoolArray = self._legal.take(code, axis=0)
-        there = state.box > 0
-        if not self.by_slot:
-            there = there.reshape(size, FLAVOURS, IN_FLAVOUR).any(axis=2)
+        there = state.box > 0 if self.by_slot else self._in_box(state.cups) > 0
         legal[:, : self.num_draws] &= there
         return legal
 
@@ -211,12 +213,13 @@ class Arsenic(ArsenicViews):
         reacts = rows[found]
         state.to_move[reacts] = asked[found]
         state.phase[reacts] = REACT
-        return rows[~found]
+        swallows: IntArray = rows[~found]
+        return swallows
 
     def _bits(self, seats: BoolArray) -> npt.NDArray[np.int64]:
         """Return sets of seats (n, P) as bits, (n,)."""
-        packed: npt.NDArray[np.uint8] = np.packbits(seats, axis=1, bitorder="little")
-        return packed[:, 0].astype(np.int64)
+        bits: npt.NDArray[np.int64] = seats @ self._seat_bits
+        return bits
 
     def _swallow(self, state: ArsenicState, rows: IntArray) -> None:
         """Put the scone into the eater's cup; at the lethal dose, or with two moons, the eater dies."""
@@ -252,7 +255,7 @@ class Arsenic(ArsenicViews):
         kept, looks = state.kept.reshape(-1, self.num_seats, FLAVOURS, KINDS), state.looks
         own, own_looks = kept[rows, eater, flavour], looks[rows, eater, flavour]
         own[np.arange(len(rows)), kind] -= own[np.arange(len(rows)), kind] > 0
-        left = np.count_nonzero(state.box.reshape(-1, FLAVOURS, IN_FLAVOUR)[rows, flavour], axis=1)
+        left = self._in_box(state.cups[rows])[np.arange(len(rows)), flavour]
         kept[rows, :, flavour], looks[rows, :, flavour] = 0, 0
         kept[rows, eater, flavour] = own
         looks[rows, eater, flavour] = np.minimum(own_looks, left)

@@ -66,12 +66,14 @@ class ArsenicOptions:
         self.words_of = np.array([DRAW] * draws + words)  # (A,) what an action does
         self.action_of = {word: draws + number for number, word in enumerate(words)}
         self.num_draws, self.num_actions = draws, len(self.words_of)
+        self._of_flavour = np.int8(len(in_flavour(self.specials)))  # scones of each
         self.scones = FLAVOURS * len(in_flavour(self.specials))
         self.max_moves = self._most_moves()
         # [code, action]: what is legal if every slot is occupied, see `LEGAL`
         self._legal = LEGAL[:, self.words_of]
         # [set of seats as bits, seat]: the next of them clockwise, oneself last; oneself too if the set is empty
         self._next_of = np.array([[self._next(seats, seat) for seat in range(num_seats)] for seats in range(64)])
+        self._seat_bits = 1 << np.arange(num_seats)
         # [seat]: the seats from there on, clockwise
         self._rotation = (np.arange(num_seats)[:, None] + np.arange(num_seats)) % num_seats
         self.layout = layouts.seat_layout(num_seats, self.lethal, by_slot=self.by_slot, specials=self.specials)

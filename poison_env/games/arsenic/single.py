@@ -1,7 +1,7 @@
 """Arsenic in a batch of one: what is legal and what is seen, with few calls.
 
-A call of NumPy costs about a microsecond whatever the size of the batch, and most environments hold one match. These two
-are the batch's own with plain look-ups in the place of gathers; tests compare them bit for bit.
+A call of NumPy costs about a microsecond whatever the size of the batch, and most environments hold one match. These
+two are the batch's own with plain look-ups in the place of gathers; tests compare them bit for bit.
 """
 
 from typing import TYPE_CHECKING

@@ -47,14 +47,13 @@ class ArsenicViews(ArsenicWorlds):
             "known_cups": cups,
             "own_dose": np.maximum(state.doses.reshape(-1).take(own), 0),
         }
-        there = state.box > 0
         if self.by_slot:
-            sections["box"] = there
+            sections["box"] = state.box > 0
             sections["drawn"] = state.drawn + 1
             sections["known_slots"] = known
             sections["put_back"] = state.knows >> _PUT_BACK_SHIFT
         else:
-            sections["box"] = there.reshape(size, FLAVOURS, IN_FLAVOUR).sum(axis=2)
+            sections["box"] = self._in_box(state.cups)
             sections["drawn"] = state.drawn // IN_FLAVOUR + 1
         return self.layout.encode(sections)
 

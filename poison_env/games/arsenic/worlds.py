@@ -90,7 +90,7 @@ class ArsenicWorlds(ArsenicEnding):
 
         fatal = self._fatal_bites(world, rows)
         known = np.concatenate([world.bite_known[rows], world.knows[rows]], axis=1)
-        may_be = np.full(sorts.shape, _ANY)
+        may_be: npt.NDArray[Any] = np.full(sorts.shape, _ANY)
         may_be[:, :SLOTS] = np.where(fatal, _KILLERS[np.minimum(flavours[:, :SLOTS], FLAVOURS - 1)], _ANY)
         returned = (known & RETURNED > 0) & (flavours == FLAVOURS - 1)
         may_be[returned] &= ~(1 << SPECIAL)  # nobody can have returned the window

@@ -129,7 +129,9 @@ def test_honour_turns_after_a_stop() -> None:
 
 def test_a_stop_sets_the_counter_anew() -> None:
     game, state = table(spoons=False)
-    push(game, state, "stop draw:0.1 eat draw:0.2 eat draw:1.1 eat draw:1.2 eat draw:2.1 eat draw:2.2 eat stop")
+    push(game, state, "stop draw:0.1 eat draw:0.2 eat draw:1.1 eat draw:1.2 eat draw:2.1 eat draw:2.2 eat")
+    state.owed[0, 2] = 1  # which no order of turns can bring, so that setting and adding differ
+    push(game, state, "stop")
     assert state.owed[0].tolist() == [0, 0, 2, 2]
 
 

@@ -207,7 +207,7 @@ class Arsenic(ArsenicViews):
         if not len(rows) or not self.has_spoons or self.num_seats == 1:
             return rows
         turn, last = state.turn[rows], state.to_move[rows]  # the eater itself is the last one asked at first
-        holders = self._bits(state.spoons[rows] & state.alive[rows]) & ~(1 << turn)
+        holders = self._bits(state.spoons[rows] & state.alive[rows])
         asked = self._next_of[holders, last]
         found = (asked - turn) % self.num_seats > (last - turn) % self.num_seats  # not once round the table
         reacts = rows[found]

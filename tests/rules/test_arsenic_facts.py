@@ -100,3 +100,9 @@ def test_a_shuffle_leaves_every_order_of_a_flavour_equally_likely() -> None:
             orders, counts = np.unique(boxes[:, 7 * flavour : 7 * flavour + 6], axis=0, return_counts=True)
             assert len(orders) == 180
             assert ((counts - 50) ** 2 / 50).sum() < 179 + 4 * (2 * 179) ** 0.5
+
+
+@pytest.mark.parametrize("options", OPTION_SETS.values(), ids=OPTION_SETS)
+def test_every_bound_of_an_observation_is_above_none(options: dict[str, object]) -> None:
+    game = Arsenic(**options)  # type: ignore[arg-type]  # options as they come
+    assert min(game.layout.high.min(), game.full_layout.high.min()) > 0

@@ -126,4 +126,5 @@ def _box(by_slot: bool, specials: bool) -> Section:
 
 def _by_sort(specials: bool) -> tuple[int, ...]:
     kinds = in_flavour(specials)
-    return tuple(kinds.count(kind) for kind in range(KINDS)) * FLAVOURS
+    # Without special scones their kind never comes; Gymnasium warns of a bound of 0.
+    return tuple(kinds.count(kind) or 1 for kind in range(KINDS)) * FLAVOURS

@@ -5,9 +5,10 @@ from typing import Any
 
 from poison_env.core.errors import UnknownNameError
 from poison_env.core.protocol import Game
+from poison_env.games.arsenic import Arsenic
 from poison_env.games.poison import Poison
 
-GAMES: dict[str, Callable[..., Game[Any]]] = {Poison.id: Poison}
+GAMES: dict[str, Callable[..., Game[Any]]] = {Poison.id: Poison, Arsenic.id: Arsenic}
 
 
 def make(game_id: str, **options: Any) -> Game[Any]:

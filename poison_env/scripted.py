@@ -6,6 +6,8 @@ import numpy.typing as npt
 from poison_env.core.choice import best_legal, uniform_legal
 from poison_env.core.errors import UnknownNameError
 from poison_env.core.protocol import Agent, Decisions, FloatArray, IntArray
+from poison_env.games.arsenic import Arsenic
+from poison_env.games.arsenic.advice import ArsenicCautious, ArsenicGreedy
 from poison_env.games.poison import Poison
 from poison_env.games.poison.deck import CLASSES, LIMIT
 from poison_env.games.poison.tables import CAULDRONS
@@ -85,8 +87,8 @@ def poison_rules(decisions: Decisions) -> Poison:
 
 POLICIES: dict[str, dict[str, Agent]] = {  # name -> game -> policy; "" stands for every game
     "random": {"": Random()},
-    "cautious": {Poison.id: PoisonCautious()},
-    "greedy": {Poison.id: PoisonGreedy()},
+    "cautious": {Poison.id: PoisonCautious(), Arsenic.id: ArsenicCautious()},
+    "greedy": {Poison.id: PoisonGreedy(), Arsenic.id: ArsenicGreedy()},
 }
 
 

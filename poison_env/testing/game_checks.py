@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from poison_env.core import chance
 from poison_env.core.errors import IllegalActionError
-from poison_env.core.protocol import HasOverflow
+from poison_env.core.protocol import HasOverflow, HasReturns
 from poison_env.testing.compare import GlobalRandomness, arrays_in, difference, snapshot
 from poison_env.testing.game_case import ROWS, GameCase
 
@@ -193,6 +193,8 @@ def rewards(case: GameCase) -> Found:
     elif scheme == "win":
         best = game.placements(state) == 0
         expected = best / best.sum(axis=1, keepdims=True)
+        if isinstance(game, HasReturns) and game.return_sum is None:
+            expected[~total.any(axis=1)] = 0  # a match that nobody wins pays nobody
     if expected is not None and not np.allclose(total, expected, rtol=0, atol=1e-9):
         row = int(np.argmax((np.abs(total - expected) > 1e-9).any(axis=1)))
         yield f"rewards sum to {total[row].tolist()}, {scheme} are {expected[row].tolist()}", f"row {row}, at the end"

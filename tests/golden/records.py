@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from poison_env import make
-from tests.support import action, random_play
+from poison_env.core.protocol import Game, HasOverflow
+from tests.support import random_play
 
 HERE = Path(__file__).parent
 COMMAND = "python -m tests.golden.regenerate"
@@ -40,17 +41,30 @@ CASES: dict[str, tuple[dict[str, Any], int]] = {  # name -> options, seed
         {"deck": "R1x3 R3 R5x2 R13 B2x4 B6x3 B9 B12 P1x5 P8x2 G1 G2x3 G11", "num_seats": 7, "reward": "win"},
         11,
     ),
+    "arsenic_4": ({}, 1),
+    "arsenic_1": ({"num_seats": 1, "specials": True}, 2),
+    "arsenic_2_to_the_last": ({"num_seats": 2, "last_survivor_ends": False, "tiebreak": "shared"}, 3),
+    "arsenic_3_relative": ({"num_seats": 3, "reward": "relative", "spoons": False, "honour_turns": 0}, 4),
+    "arsenic_5_flavour": ({"num_seats": 5, "draw": "flavour", "reward": "points"}, 2**64 - 1),
+    "arsenic_6_specials": ({"num_seats": 6, "specials": True}, 6),
 }
 
 
-def choose_moves(options: dict[str, Any], seed: int) -> list[str]:
-    """Play a match at random; return its moves in notation, `*` for an overflow."""
-    game = make("poison-v0", **options)
+def game_of(name: str) -> str:
+    """Return which game a case is of."""
+    return "arsenic-v0" if name.startswith("arsenic_") else "poison-v0"
+
+
+def notation(game: Game[Any], state: Any, action: int) -> str:
+    """Return an action as text, `*` for an overflow."""
+    return game.action_label(action) + "*" * (isinstance(game, HasOverflow) and bool(game.overflows(state)[0, action]))
+
+
+def choose_moves(game_id: str, options: dict[str, Any], seed: int) -> list[str]:
+    """Play a match at random; return its moves in notation."""
+    game: Any = make(game_id, **options)
     state = game.deal(np.array([seed], np.uint64))
-    return [
-        game.action_label(chosen[0]) + "*" * bool(game.overflows(state)[0, chosen[0]])
-        for chosen in random_play(game, state)
-    ]
+    return [notation(game, state, int(chosen[0])) for chosen in random_play(game, state)]
 
 
 def describe(game_id: str, options: dict[str, Any], seed: int, moves: list[str]) -> str:
@@ -65,11 +79,13 @@ def describe(game_id: str, options: dict[str, Any], seed: int, moves: list[str])
         digest.update(game.observe_all(state).astype("<i2").tobytes())
         digest.update(game.action_mask(state).astype("u1").tobytes())
 
+    numbers = {game.action_label(action): action for action in range(game.num_actions)}
     for move in moves:
         look()
-        chosen = action(game, move)
-        played.append(game.action_label(chosen) + "*" * bool(game.overflows(state)[0, chosen]))
+        chosen = numbers.get(move.rstrip("*"), -1)  # what is no move at all is refused by `step`
+        as_played = notation(game, state, max(chosen, 0))
         rewards = game.step(state, np.array([chosen, chosen]))
+        played.append(as_played)
         digest.update(rewards.astype("<f8").tobytes())
         paid += rewards[0]
     look()

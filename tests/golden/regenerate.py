@@ -3,7 +3,7 @@
 Only together with a new version of the game: the same seed and actions then give something else than before.
 """
 
-from tests.golden.records import CASES, HERE, choose_moves, describe
+from tests.golden.records import CASES, HERE, choose_moves, describe, game_of
 
 
 def main() -> None:
@@ -13,9 +13,8 @@ def main() -> None:
             path.unlink()
     for name, (options, seed) in CASES.items():
         path = HERE / f"{name}.txt"
-        path.write_text(
-            describe("poison-v0", options, seed, choose_moves(options, seed)), encoding="utf-8", newline="\n"
-        )
+        moves = choose_moves(game_of(name), options, seed)
+        path.write_text(describe(game_of(name), options, seed, moves), encoding="utf-8", newline="\n")
         print(path)
 
 

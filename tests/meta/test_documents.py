@@ -58,5 +58,6 @@ def test_named_modules_and_make_targets_exist(document):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
-def test_the_observation_table_is_the_layouts_own():
-    assert make("poison-v0").layout.table() in (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("game", "document"), [("poison-v0", "rules.md"), ("arsenic-v0", "arsenic.md")])
+def test_the_observation_table_is_the_layouts_own(game, document):
+    assert make(game).layout.table() in (ROOT / "docs" / document).read_text(encoding="utf-8")

@@ -1,0 +1,63 @@
+"""A match of Arsenic is the same alone and in a batch, where the code for one is another; seats' texts hide what is."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from poison_env.games.arsenic import Arsenic
+from tests.arsenic_support import OPTION_SETS, at_random_depths, many_keys, random_actions
+
+every_option = pytest.mark.parametrize("options", OPTION_SETS.values(), ids=OPTION_SETS)
+
+
+@every_option
+def test_alone_a_match_is_what_it_is_in_a_batch(options: dict[str, Any]) -> None:
+    game = Arsenic(**options)
+    state = game.deal(many_keys(4, 1))
+    single = [state[row] for row in range(4)]
+    while not state.done.all():
+        mask, actions = game.action_mask(state), random_actions(game, state)
+        views = [game.observe(state, np.full(4, seat)) for seat in range(game.num_seats)]
+        for row, one in enumerate(single):
+            np.testing.assert_array_equal(game.action_mask(one)[0], mask[row])
+            for seat, view in enumerate(views):
+                seen = game.observe(one, np.array([seat]))
+                assert (seen.dtype, seen.shape) == (np.int16, (1, game.layout.size))
+                np.testing.assert_array_equal(seen[0], view[row])
+        paid = game.step(state, actions)
+        for row, one in enumerate(single):
+            np.testing.assert_array_equal(game.step(one, actions[[row]])[0], paid[row])
+            assert one.equals(state[row])
+
+
+@every_option
+def test_the_text_for_a_seat_shows_what_it_knows_and_no_more(options: dict[str, Any]) -> None:
+    game = Arsenic(**options)
+    state = at_random_depths(game, many_keys(12, 2), 90)
+    for seat in range(game.num_seats):
+        world = game.resample(state, np.full(12, seat), many_keys(12, 3))
+        for row in np.flatnonzero(~state.done).tolist():
+            assert game.text(world, row, seat) == game.text(state, row, seat)
+            assert f"player_{seat}" in game.text(state, row)
+
+
+def test_a_text() -> None:
+    game = Arsenic(num_seats=2)
+    state = game.deal_from(np.tile([0, 0, 1, 1, 2, 3, -1], 6))
+    for label in ("draw:2.6", "return", "pass", "draw:0.3", "eat", "pass", "draw:1.5"):
+        numbers = {game.action_label(number): number for number in range(game.num_actions)}
+        game.step(state, np.array([numbers[label]]))
+    assert game.text(state, seat=0).splitlines() == [
+        "arsenic-v0   player_0 looks at 1d2   lethal dose 15",
+        "  flavour 0: ? ? . ? ? ? .",
+        "  flavour 1: ? ? ? ? 2 ? .",
+        "  flavour 2: ? ? ? ? ? 3' .",
+        "  flavour 3: ? ? ? ? ? ? .",
+        "  flavour 4: ? ? ? ? ? ? .",
+        "  flavour 5: ? ? ? ? ? ? .",
+        "> player_0  0 scones | eats | 2 sugars, a spoon | cup empty (dose 0)",
+        "  player_1  1 scones | eats | 3 sugars, a spoon | cup 0?",
+    ]
+    assert "looks at a scone of flavour 1" in game.text(state, seat=1)
+    assert "cup 0d1 (dose 1)" in game.text(state, seat=1)

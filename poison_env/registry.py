@@ -6,8 +6,9 @@ from typing import Any
 from poison_env.core.errors import UnknownNameError
 from poison_env.core.protocol import Game
 from poison_env.games.poison import Poison
+from poison_env.games.potio import Potio
 
-GAMES: dict[str, Callable[..., Game[Any]]] = {Poison.id: Poison}
+GAMES: dict[str, Callable[..., Game[Any]]] = {Poison.id: Poison, Potio.id: Potio}
 
 
 def make(game_id: str, **options: Any) -> Game[Any]:

@@ -9,6 +9,8 @@ from poison_env.core.protocol import Agent, Decisions, FloatArray, IntArray
 from poison_env.games.poison import Poison
 from poison_env.games.poison.deck import CLASSES, LIMIT
 from poison_env.games.poison.tables import CAULDRONS
+from poison_env.games.potio import Potio
+from poison_env.games.potio.policies import PotioGreedy, PotioPatient
 
 
 class Random:
@@ -86,7 +88,8 @@ def poison_rules(decisions: Decisions) -> Poison:
 POLICIES: dict[str, dict[str, Agent]] = {  # name -> game -> policy; "" stands for every game
     "random": {"": Random()},
     "cautious": {Poison.id: PoisonCautious()},
-    "greedy": {Poison.id: PoisonGreedy()},
+    "greedy": {Poison.id: PoisonGreedy(), Potio.id: PotioGreedy()},
+    "patient": {Potio.id: PotioPatient()},
 }
 
 

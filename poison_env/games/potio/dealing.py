@@ -31,6 +31,7 @@ class PotioState(State):
     batch: npt.NDArray[np.int16]  # (B, D) the explosion that put the card there, 0 for the first pile
     top: npt.NDArray[np.int64]  # (B,)
     pile_size: npt.NDArray[np.int64]  # (B,)
+    batches: npt.NDArray[np.int16]  # (B, M, K) cards in the pile by kind; those of explosion n are at n mod M
     victory: npt.NDArray[np.int16]  # (B, P, K) cards in victory piles
     scores: npt.NDArray[np.int64]  # (B, P) points of the victory piles
     phase: npt.NDArray[np.int64]  # (B,) see moves
@@ -118,6 +119,7 @@ class PotioDealer(PotioOptions):
             batch=np.zeros((size, cards), np.int16),
             top=np.full(size, self.cards_dealt % cards, np.int64),
             pile_size=np.full(size, cards - self.cards_dealt, np.int64),
+            batches=np.zeros((size, self.num_batches, self.num_kinds), np.int16),
             victory=np.zeros((size, seats, self.num_kinds), np.int16),
             scores=np.zeros((size, seats), np.int64),
             phase=np.full(size, TAKING, np.int64),
@@ -132,6 +134,8 @@ class PotioDealer(PotioOptions):
             events=np.full((size, self.max_moves), -1, np.int16),
             seeds=keys.copy(),
         )
+        index = rows[:, None] * self.num_kinds + orders[:, self.cards_dealt :]
+        state.batches[:, 0] = np.bincount(index.reshape(-1), minlength=size * self.num_kinds).reshape(size, -1)
         self._reveal(state, rows)
         return state
 
@@ -145,7 +149,9 @@ class PotioDealer(PotioOptions):
         top = state.top[rows]
         state.top[rows] = (top + 1) % self.deck.size
         state.pile_size[rows] -= 1
-        return state.pile[rows, top]
+        card = state.pile[rows, top]
+        state.batches[rows, state.batch[rows, top] % self.num_batches, card] -= 1
+        return card
 
     def _refill(self, state: PotioState, rows: IntArray) -> None:
         """Let owners of empty zones draw two cards, or what the pile has, clockwise from the mover."""
@@ -172,7 +178,9 @@ class PotioDealer(PotioOptions):
         places = (below[:, None] + np.arange(SLOTS)) % self.deck.size
         state.explosions[rows] += 1
         state.pile[rows[:, None], places] = order
-        state.batch[rows[:, None], places] = state.explosions[rows][:, None]
+        number = state.explosions[rows][:, None]
+        state.batch[rows[:, None], places] = number
+        np.add.at(state.batches, (rows[:, None], number % self.num_batches, order), 1)
         state.pile_size[rows] += SLOTS
         state.zones[rows, movers] = EMPTY
 

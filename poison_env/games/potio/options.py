@@ -56,6 +56,7 @@ class PotioOptions:
 
         self.kinds = self.deck.kinds
         self.num_kinds = len(self.kinds)
+        self.num_batches = layouts.num_batches(self.deck.size)
         self.num_actions = moves.TARGET + SLOTS * num_seats
         # Two moves a turn; a brew of three cards at least adds one for each, one to commit and two for an effect.
         self.max_moves = 2 * self.max_turns + self.deck.size + 3 * (self.deck.size // 3)

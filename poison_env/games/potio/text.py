@@ -114,4 +114,5 @@ def position(
     state.pile[0, : len(below)] = below
     state.top[0] = 0
     state.pile_size[0] = len(below)
+    state.batches[0, 0] = np.bincount(np.array(below, np.int64), minlength=game.num_kinds)
     return state

@@ -8,7 +8,6 @@ import numpy.typing as npt
 from poison_env.core.protocol import IntArray
 from poison_env.games.potio.brews import EFFECTS, NODES
 from poison_env.games.potio.deck import EMPTY, SLOTS
-from poison_env.games.potio.layouts import num_batches
 from poison_env.games.potio.moves import AIMING, PICKING
 
 if TYPE_CHECKING:  # the game imports this module
@@ -52,13 +51,9 @@ def sections(game: "Potio", state: "PotioState", seats: IntArray) -> dict[str, n
     }
 
 
-def _pile(game: "Potio", state: "PotioState") -> npt.NDArray[np.int64]:
+def _pile(game: "Potio", state: "PotioState") -> npt.NDArray[np.int16]:
     """Return the cards of the pile by batch and kind, (B, M, K), the top batch first."""
-    size, cards, kinds, batches = len(state), game.deck.size, game.num_kinds, num_batches(game.deck.size)
-    below = np.arange(cards) - state.top[:, None]
-    below += cards * (below < 0)
-    row, place = np.nonzero(below < state.pile_size[:, None])
-    top_batch = state.batch[np.arange(size), state.top].astype(np.int64)
-    rank = state.batch[row, place] - top_batch[row]
-    index = (row * batches + rank) * kinds + state.pile[row, place]
-    return np.bincount(index, minlength=size * batches * kinds).reshape(size, batches, kinds)
+    rows = np.arange(len(state))
+    place = (state.batch[rows, state.top][:, None] + np.arange(game.num_batches)) % game.num_batches
+    place += rows[:, None] * game.num_batches
+    return state.batches.reshape(-1, game.num_kinds).take(place, axis=0)

@@ -7,8 +7,9 @@ from poison_env.core.errors import UnknownNameError
 from poison_env.core.protocol import Game
 from poison_env.games.arsenic import Arsenic
 from poison_env.games.poison import Poison
+from poison_env.games.potio import Potio
 
-GAMES: dict[str, Callable[..., Game[Any]]] = {Poison.id: Poison, Arsenic.id: Arsenic}
+GAMES: dict[str, Callable[..., Game[Any]]] = {game.id: game for game in (Poison, Arsenic, Potio)}
 
 
 def make(game_id: str, **options: Any) -> Game[Any]:

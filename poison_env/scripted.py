@@ -11,6 +11,8 @@ from poison_env.games.arsenic.advice import ArsenicCautious, ArsenicGreedy
 from poison_env.games.poison import Poison
 from poison_env.games.poison.deck import CLASSES, LIMIT
 from poison_env.games.poison.tables import CAULDRONS
+from poison_env.games.potio import Potio
+from poison_env.games.potio.policies import PotioGreedy, PotioPatient
 
 
 class Random:
@@ -88,7 +90,8 @@ def poison_rules(decisions: Decisions) -> Poison:
 POLICIES: dict[str, dict[str, Agent]] = {  # name -> game -> policy; "" stands for every game
     "random": {"": Random()},
     "cautious": {Poison.id: PoisonCautious(), Arsenic.id: ArsenicCautious()},
-    "greedy": {Poison.id: PoisonGreedy(), Arsenic.id: ArsenicGreedy()},
+    "greedy": {Poison.id: PoisonGreedy(), Arsenic.id: ArsenicGreedy(), Potio.id: PotioGreedy()},
+    "patient": {Potio.id: PotioPatient()},
 }
 
 

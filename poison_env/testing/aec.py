@@ -5,7 +5,7 @@ from typing import Any
 
 from poison_env.testing import aec_conduct, aec_trials
 from poison_env.testing.aec_case import AECCase, Env, Referee
-from poison_env.testing.report import Report, check_numbers, run_checks
+from poison_env.testing.report import Report, check_numbers, run_checks, with_arguments
 
 CHECKS = {
     "interface": aec_conduct.interface,
@@ -72,7 +72,7 @@ def check_aec(
     def case(num_seats: int | None) -> AECCase:
         given = "" if num_seats is None else f"num_seats={num_seats}"
         return AECCase(
-            f"{called}({given})",
+            with_arguments(called, given),
             make_env if num_seats is None else lambda: make_env(num_seats=num_seats),
             num_seats=num_seats,
             redeal=redeal,

@@ -107,7 +107,7 @@ class Session:
 
     def __init__(self, case: "AECCase") -> None:
         self.case = case
-        case.log = self.log = Log(f"env = {case.name}")
+        case.log = self.log = Log(case.name)
         self.env = case.make_env()
 
     def reset(self, seed: int | None = None) -> Any:

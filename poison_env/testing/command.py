@@ -15,7 +15,7 @@ from pettingzoo import AECEnv
 from poison_env.core.files import write_whole
 from poison_env.testing.aec import check_aec
 from poison_env.testing.game import check_game
-from poison_env.testing.report import Report
+from poison_env.testing.report import Report, with_arguments
 from poison_env.testing.vector import check_vector
 
 KINDS = ("aec", "vector", "game")
@@ -99,18 +99,19 @@ def check(
     make = partial(find(target), **(options or {}))
     if not isinstance(hooks or {}, Mapping):
         raise Misuse(f"hooks: expected a mapping of hooks by name, got {type(hooks).__name__}")
-    name = target + (f" {json.dumps(options)}" if options else "")
+    given = ", ".join(f"{option}={value!r}" for option, value in (options or {}).items())
+    name = f"{target}({given})" if given else target
     kind = kind or kind_of(make, seats)
     try:
         if kind == "aec":
             return check_aec(make, seats=seats, name=name, **(hooks or {}), **rest)
         if len(seats) > 1:
             raise Misuse(f"--seats: a {kind} is checked with one number of seats at a time")
-        make = partial(make, num_seats=seats[0]) if seats else make
+        if seats:
+            make, name = partial(make, num_seats=seats[0]), with_arguments(name, f"num_seats={seats[0]}")
         if kind == "vector":
             return check_vector(make, name=name, **(hooks or {}), **rest)
-        game = make()
-        return check_game(game, name=name, **(hooks or {}), **rest)
+        return check_game(make(), name=name if name.endswith(")") else f"{name}()", **(hooks or {}), **rest)
     except Misuse:
         raise
     except Exception as error:  # what checks find does not raise: this cannot be made, or the arguments are wrong

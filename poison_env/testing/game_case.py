@@ -40,7 +40,7 @@ class GameCase(HasWhere):
         conserved: Callable[[Any], npt.ArrayLike] | None,
         seed: int,
     ) -> None:
-        super().__init__(name)
+        super().__init__(name, "game")
         self.game = game
         self.referee = referee
         self.conserved = conserved
@@ -52,7 +52,7 @@ class GameCase(HasWhere):
         """Play a batch with random legal actions; yield live state and actions before each move, and at the end."""
         for move, (state, actions, paid) in enumerate(random_play(self.game, self.seeds)):
             self.rewards = paid
-            self.log = Log(f"game = {self.name}")
+            self.log = Log(self.name, "game")
             self.log.add("from poison_env.testing.game_case import replay")
             self.log.add(f"state, actions = replay(game, moves={move}, seed={self.seed})")
             yield state, actions

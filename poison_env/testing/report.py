@@ -133,11 +133,28 @@ def check_numbers(seed: int, hooks: Mapping[str, Any], **counts: int) -> None:
             raise ValueError(f"{name}: expected a hook that can be called, got {hook!r}")
 
 
+def with_arguments(call: str, arguments: str) -> str:
+    """Return a call with more arguments: of `env` or, where it names a module, of `module:env(num_rounds=1)`."""
+    target, bracket, given = call.partition("(")
+    if ":" in target and bracket:
+        return f"{target}({', '.join(part for part in (given[:-1], arguments) if part)})"
+    return f"{call}({arguments})"
+
+
+def construction(call: str, variable: str) -> str:
+    """Return Python lines that put into a variable what a call such as `package.module:env(num_seats=3)` makes."""
+    module, colon, _ = call.partition("(")[0].rpartition(":")
+    if not colon:
+        return f"{variable} = {call}"
+    made = call[len(module) + 1 :]
+    return f"from {module} import {made.partition('(')[0].partition('.')[0]}\n{variable} = {made}"
+
+
 class Log:
     """What was done to the subject under check so far, as Python lines."""
 
-    def __init__(self, made: str) -> None:
-        self._lines = [made]
+    def __init__(self, call: str, variable: str = "env") -> None:
+        self._lines = [construction(call, variable)]
         self._steps: list[Any] = []
 
     def add(self, line: str) -> None:
@@ -167,9 +184,9 @@ Case = TypeVar("Case", bound="HasWhere")
 class HasWhere:
     """One environment under check: its name, and the log of what was done last."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, variable: str = "env") -> None:
         self.name = name
-        self.log = Log(f"env = {name}")
+        self.log = Log(name, variable)
 
     def finding(self, check: str, what: str, where: str = "", log: Log | None = None) -> Finding:
         """Return a finding at this point of the log."""

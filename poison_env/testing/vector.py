@@ -60,7 +60,7 @@ def check_vector(
     make_env(num_envs=1, autoreset_mode=modes[0]).close()  # what cannot be made is an error of the caller
     called = name or getattr(make_env, "__qualname__", None) or repr(make_env)
     case = VectorCase(
-        f"{called}(...)",
+        called,
         make_env,
         scalar=scalar,
         returns=returns,

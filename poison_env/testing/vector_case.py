@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 from poison_env.core import chance
 from poison_env.testing.compare import difference, snapshot
-from poison_env.testing.report import HasWhere, Log, literal
+from poison_env.testing.report import HasWhere, Log, literal, with_arguments
 
 Vector = VectorEnv[Any, Any, Any]
 SLOTS = 4
@@ -100,8 +100,8 @@ class Drive:
         self.case = case
         self.mode = mode
         self.number = number  # of the first slot: its actions depend on it
-        made = f"make_env(num_envs={num_envs}, autoreset_mode={mode})"
-        case.log = self.log = Log(f"env = {made}")
+        how = f"num_envs={num_envs}, autoreset_mode={mode}"
+        case.log = self.log = Log(with_arguments(case.name if ":" in case.name else "make_env", how))
         self.env: Any = case.make_env(num_envs=num_envs, autoreset_mode=mode) if env is None else env
         self.num_envs = num_envs
         self.episodes: list[list[Episode]] = [[] for _ in range(num_envs)]

@@ -7,10 +7,13 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode
 
 from poison_env import poison_v0
 from poison_env.adapters.aec import MatchEnv
+from poison_env.adapters.vector import SoloVectorEnv
 from poison_env.core.errors import PoisonEnvError
+from poison_env.games.poison import Poison
 from poison_env.testing import check_aec, check_game, check_vector, command
 from poison_env.testing.compare import difference, snapshot
 from tests.conformance.relay import Relay
@@ -198,3 +201,38 @@ def test_a_snapshot_keeps_what_is_changed_later():
     kept = snapshot(given)
     given["a"][0] = given["b"][0][0] = 7
     assert difference(kept, {"a": np.zeros(2), "b": [np.ones(1)]}) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variable"),
+    [
+        (["tests.conformance.test_suite_report:leaky", "--seats", "3", "--option", "recall=none"], "env"),
+        (["tests.conformance.test_suite_report:leaky"], "env"),
+        (["tests.conformance.test_suite_report:wrong_game", "--seats", "3"], "game"),
+        (["tests.conformance.test_suite_report:wrong_vector", "--option", "num_rounds=1", "--skip", "aliasing"], "env"),
+    ],
+    ids=str,
+)
+def test_what_the_command_line_reports_can_be_pasted(arguments, variable, tmp_path):
+    assert command.main([*arguments, "--json", str(tmp_path / "r.json")]) == 1
+    for finding in json.loads((tmp_path / "r.json").read_text())["findings"]:
+        names: dict = {}
+        exec(finding["reproduce"].replace("env.step", "env.unwrapped.step"), names)
+        assert variable in names
+
+
+class WrongGame(Poison):
+    """Calls every action by the same name."""
+
+    def action_label(self, action):
+        return "card"
+
+
+def wrong_game(**options):
+    return WrongGame(num_rounds=1, **options)
+
+
+def wrong_vector(*, num_envs=1, autoreset_mode=AutoresetMode.NEXT_STEP, **options):
+    env = SoloVectorEnv(num_envs=num_envs, autoreset_mode=autoreset_mode, **options)
+    env.metadata = {}
+    return env

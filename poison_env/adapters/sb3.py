@@ -73,7 +73,7 @@ class SoloVecEnv(VecEnv):
         """Play the actions, and the others' moves up to the learner's next decisions.
 
         Returns:
-            observations, rewards (B,) float32, whether an episode ended (B,), one info a slot.
+            observations, rewards (B,) exactly as the game pays them, whether an episode ended (B,), one info a slot.
 
         Raises:
             LifeCycleError: before the first reset.
@@ -98,7 +98,7 @@ class SoloVecEnv(VecEnv):
                     "placement": int(places[index]),
                 }
             self._table.begin(ended)
-        return self._look(), rewards.astype(np.float32), terminated | truncated, infos
+        return self._look(), rewards, terminated | truncated, infos
 
     def action_masks(self) -> BoolArray:
         """Return the learner's legal actions in every slot, (B, A), True = legal."""

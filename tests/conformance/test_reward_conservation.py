@@ -158,13 +158,11 @@ def test_the_vec_env_of_stable_baselines3_pays_every_slot_what_the_core_pays(num
             seat = np.where(over, env.get_attr("_table")[0].seats, seat)
         for slot, found in enumerate(returns):
             expected = transitions(game, episodes_of(SEED, slot, len(found)), [own for own, _ in found])
-            # The library's rewards are float32: each is exactly the core's payment of that transition, so rounded.
-            assert [[np.float32(paid) for paid in match] for match in expected] == [match for _, match in found]
-            if reward == "points":
-                total = core(game, episodes_of(SEED, slot, len(found)))
-                assert [sum(map(float, match)) for _, match in found] == [
-                    row[own] for row, (own, _) in zip(total, found, strict=True)
-                ]
+            assert expected == [match for _, match in found]
+            total = core(game, episodes_of(SEED, slot, len(found)))
+            assert [sum(map(float, match)) for _, match in found] == [
+                row[own] for row, (own, _) in zip(total, found, strict=True)
+            ]
 
 
 def transitions(game, seeds, seats):

@@ -19,7 +19,7 @@ from experiments.intervals import Estimate, deals_needed, mean_estimates, ratio_
 from experiments.overflow_counts import OverflowCounts
 from experiments.reports import Report
 from experiments.runs import Run
-from poison_env import make, play
+from poison_env import make, play, scripted
 from poison_env.core import chance
 from poison_env.core.errors import CheckpointError, OptionError, UnknownNameError
 from tests.reference.poison_referee import Referee
@@ -391,7 +391,7 @@ def test_the_command_says_what_is_wrong_in_one_line():
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
-        "evaluate: no agent 'grady': neither a directory nor one of random, cautious, greedy"
+        f"evaluate: no agent 'grady': neither a directory nor one of {', '.join(scripted.POLICIES)}"
     ]
 
 

@@ -1,11 +1,12 @@
 """The options of Arsenic, and what follows from them."""
 
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from poison_env.core.errors import OptionError
+from poison_env.core.options import Options, one_of, whole, yes_or_no
 from poison_env.core.protocol import BoolArray
 from poison_env.games.arsenic import layouts
 from poison_env.games.arsenic.scones import COUNTS, FLAVOURS, LETHAL, SLOTS, SPECIAL, SUGARS, in_flavour
@@ -27,7 +28,7 @@ LEGAL[AFTER, :, :, :, [SHUFFLE, PASS]] = True
 LEGAL = LEGAL.reshape(-1, len(WORDS))
 
 
-class ArsenicOptions:
+class ArsenicOptions(Options):
     """What follows from the options: actions, lengths, layouts.
 
     Raises:
@@ -46,16 +47,16 @@ class ArsenicOptions:
         specials: bool = False,
         reward: str | None = None,
     ) -> None:
-        self.num_seats = _whole("num_seats", num_seats, 1, MAX_SEATS)
+        self.num_seats = whole("num_seats", num_seats, 1, MAX_SEATS)
         turns = (1 if num_seats == MAX_SEATS else 2) if honour_turns is None else honour_turns
-        self.honour_turns = _whole("honour_turns", turns, 0, MAX_HONOUR_TURNS)
-        self.has_spoons = _yes_or_no("spoons", spoons)
-        self.last_survivor_ends = _yes_or_no("last_survivor_ends", last_survivor_ends)
-        self.rule_draw = _one_of("draw", draw, ("slots", "flavour"))
-        self.tiebreak = _one_of("tiebreak", tiebreak, ("sudden_death", "shared"))
-        self.specials = _yes_or_no("specials", specials)
+        self.honour_turns = whole("honour_turns", turns, 0, MAX_HONOUR_TURNS)
+        self.has_spoons = yes_or_no("spoons", spoons)
+        self.last_survivor_ends = yes_or_no("last_survivor_ends", last_survivor_ends)
+        self.rule_draw = one_of("draw", draw, ("slots", "flavour"))
+        self.tiebreak = one_of("tiebreak", tiebreak, ("sudden_death", "shared"))
+        self.specials = yes_or_no("specials", specials)
         default = "points" if num_seats == 1 else "win"
-        self.reward = _one_of("reward", default if reward is None else reward, ("win", "points", "relative"))
+        self.reward = one_of("reward", default if reward is None else reward, ("win", "points", "relative"))
         if num_seats == 1 and self.reward == "relative":
             raise OptionError("reward: 'relative' compares with other seats, and there is one seat alone")
 
@@ -134,40 +135,3 @@ class ArsenicOptions:
     def pays_at_end(self) -> bool:
         """Whether the last move of a match pays everything: always."""
         return True
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self.options == other.options
-
-    def __hash__(self) -> int:
-        return hash(repr(self))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.options)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self  # immutable
-
-
-def _whole(name: str, value: Any, low: int, high: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
-        raise OptionError(f"{name}: expected a whole number from {low} to {high}, got {value!r}")
-    return int(value)
-
-
-def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
-    if not isinstance(value, str) or value not in allowed:
-        raise OptionError(f"{name}: expected one of {', '.join(allowed)}; got {value!r}")
-    return value
-
-
-def _yes_or_no(name: str, value: Any) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise OptionError(f"{name}: expected True or False, got {value!r}")
-    return bool(value)
-
-
-def _rebuild(kind: Any, options: dict[str, Any]) -> Any:
-    return kind(**options)

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from poison_env.core.errors import OptionError
+from poison_env.core.options import Options, one_of, whole
 from poison_env.games.poison import layouts, tables
 from poison_env.games.poison.deck import Kind, parse_deck
 from poison_env.games.poison.tables import CAULDRONS
@@ -15,7 +16,7 @@ MIN_SEATS, MAX_SEATS, MAX_ROUNDS, MAX_HANDICAP = 2, 8, 20, 1000
 PUBLISHED_HANDS = 4  # with fewer players the published edition still deals four hands
 
 
-class PoisonOptions:
+class PoisonOptions(Options):
     """What follows from the options: sizes of hands and rounds, tables, layouts.
 
     Raises:
@@ -35,25 +36,25 @@ class PoisonOptions:
         handicaps: Sequence[int] | None = None,
         reward: str = "points",
     ) -> None:
-        self.num_seats = _whole("num_seats", num_seats, MIN_SEATS, MAX_SEATS)
+        self.num_seats = whole("num_seats", num_seats, MIN_SEATS, MAX_SEATS)
         self.deck = parse_deck(deck)
         published = self.deck.text == "published"
         default_rounds = max(num_seats, PUBLISHED_HANDS) if published else num_seats
-        self.num_rounds = _whole("num_rounds", default_rounds if num_rounds is None else num_rounds, 1, MAX_ROUNDS)
-        self.first_dealer = None if first_dealer is None else _whole("first_dealer", first_dealer, 0, num_seats - 1)
-        self.rule_deal = _one_of(
+        self.num_rounds = whole("num_rounds", default_rounds if num_rounds is None else num_rounds, 1, MAX_ROUNDS)
+        self.first_dealer = None if first_dealer is None else whole("first_dealer", first_dealer, 0, num_seats - 1)
+        self.rule_deal = one_of(
             "deal", ("hands4" if published else "all") if deal is None else deal, ("hands4", "equal", "all")
         )
-        self.colour_rule = _one_of("colour_rule", colour_rule, ("exclusive", "fixed"))
-        self.recall = _one_of("recall", recall, ("perfect", "none"))
-        self.reward = _one_of("reward", reward, ("points", "relative", "win"))
+        self.colour_rule = one_of("colour_rule", colour_rule, ("exclusive", "fixed"))
+        self.recall = one_of("recall", recall, ("perfect", "none"))
+        self.reward = one_of("reward", reward, ("points", "relative", "win"))
         try:
             given = (0,) * num_seats if handicaps is None else tuple(handicaps)
         except TypeError:
             raise OptionError(f"handicaps: expected one for each of {num_seats} seats, got {handicaps!r}") from None
         if len(given) != num_seats:
             raise OptionError(f"handicaps: expected one for each of {num_seats} seats, got {len(given)}")
-        self.handicaps = tuple(_whole("handicaps", points, 0, MAX_HANDICAP) for points in given)
+        self.handicaps = tuple(whole("handicaps", points, 0, MAX_HANDICAP) for points in given)
         if self.deck.size < num_seats:
             raise OptionError(f"deck: {self.deck.size} cards are not enough for {num_seats} players")
 
@@ -102,34 +103,3 @@ class PoisonOptions:
     def rules_options(self) -> dict[str, Any]:
         """The options that change what is seen or legal: what a trained policy depends on."""
         return {name: self.options[name] for name in ("num_seats", "deck", "deal", "colour_rule", "recall")}
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self.options == other.options
-
-    def __hash__(self) -> int:
-        return hash(repr(self))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.options)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self  # immutable
-
-
-def _whole(name: str, value: Any, low: int, high: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
-        raise OptionError(f"{name}: expected a whole number from {low} to {high}, got {value!r}")
-    return int(value)
-
-
-def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
-    if not isinstance(value, str) or value not in allowed:
-        raise OptionError(f"{name}: expected one of {', '.join(allowed)}; got {value!r}")
-    return value
-
-
-def _rebuild(kind: Any, options: dict[str, Any]) -> Any:
-    return kind(**options)

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from poison_env.core.errors import OptionError
+from poison_env.core.options import Options, one_of, whole, yes_or_no
 from poison_env.games.potio import brews, layouts, moves
 from poison_env.games.potio.deck import SLOTS, Kind, parse_deck
 
@@ -17,7 +18,7 @@ MAX_TURNS = 5_000
 STALL_LAPS, TURNS_A_CARD = 12, 6  # defaults of the two limits
 
 
-class PotioOptions:
+class PotioOptions(Options):
     """What follows from the options: tables, layouts, limits.
 
     Raises:
@@ -38,18 +39,18 @@ class PotioOptions:
         max_turns: int | None = None,
         reward: str = "points",
     ) -> None:
-        self.num_seats = _whole("num_seats", num_seats, MIN_SEATS, MAX_SEATS)
+        self.num_seats = whole("num_seats", num_seats, MIN_SEATS, MAX_SEATS)
         self.deck = parse_deck(deck)
-        self.extra_cards_last = _whole("extra_cards_last", extra_cards_last, 0, MAX_EXTRA)
-        self.grey_first = _yes_or_no("grey_first", grey_first)
-        self.grey_only_sum = _yes_or_no("grey_only_sum", grey_only_sum)
-        self.steal_frozen = _yes_or_no("steal_frozen", steal_frozen)
-        self.burn_frozen = _yes_or_no("burn_frozen", burn_frozen)
+        self.extra_cards_last = whole("extra_cards_last", extra_cards_last, 0, MAX_EXTRA)
+        self.grey_first = yes_or_no("grey_first", grey_first)
+        self.grey_only_sum = yes_or_no("grey_only_sum", grey_only_sum)
+        self.steal_frozen = yes_or_no("steal_frozen", steal_frozen)
+        self.burn_frozen = yes_or_no("burn_frozen", burn_frozen)
         stall = STALL_LAPS * num_seats if stall_turns is None else stall_turns
-        self.stall_turns = _whole("stall_turns", stall, 1, MAX_TURNS)
+        self.stall_turns = whole("stall_turns", stall, 1, MAX_TURNS)
         turns = TURNS_A_CARD * self.deck.size if max_turns is None else max_turns
-        self.max_turns = _whole("max_turns", turns, 1, MAX_TURNS)
-        self.reward = _one_of("reward", reward, ("points", "relative", "win"))
+        self.max_turns = whole("max_turns", turns, 1, MAX_TURNS)
+        self.reward = one_of("reward", reward, ("points", "relative", "win"))
         self.cards_dealt = FIRST_CARDS * num_seats + self.extra_cards_last + FIRST_CENTRE
         if self.deck.size < self.cards_dealt:
             raise OptionError(f"deck: {self.deck.size} cards are not enough, {self.cards_dealt} are dealt")
@@ -87,40 +88,3 @@ class PotioOptions:
     def rules_options(self) -> dict[str, Any]:
         """The options that change what is seen or legal: what a trained policy depends on."""
         return {name: value for name, value in self.options.items() if name != "reward"}
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self.options == other.options
-
-    def __hash__(self) -> int:
-        return hash(repr(self))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.options)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self  # immutable
-
-
-def _whole(name: str, value: Any, low: int, high: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
-        raise OptionError(f"{name}: expected a whole number from {low} to {high}, got {value!r}")
-    return int(value)
-
-
-def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
-    if not isinstance(value, str) or value not in allowed:
-        raise OptionError(f"{name}: expected one of {', '.join(allowed)}; got {value!r}")
-    return value
-
-
-def _yes_or_no(name: str, value: Any) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise OptionError(f"{name}: expected True or False, got {value!r}")
-    return bool(value)
-
-
-def _rebuild(kind: Any, options: dict[str, Any]) -> Any:
-    return kind(**options)

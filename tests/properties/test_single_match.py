@@ -1,25 +1,33 @@
 """A match alone, in a batch of one, takes a shorter way through the code; it must be the same match."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from poison_env import make
 from poison_env.core.errors import IllegalActionError
-from poison_env.games.poison import Poison
-from tests.support import OPTION_SETS, arrays, many_keys, random_actions
+from tests import arsenic_support, support
+from tests.potio_support import POTIO_SETS
+from tests.support import arrays, many_keys, random_actions
 
-every_option_set = pytest.mark.parametrize("name", OPTION_SETS)
-ROWS = 3
+SETS = {"poison-v0": support.OPTION_SETS, "arsenic-v0": arsenic_support.OPTION_SETS, "potio-v0": POTIO_SETS}
+CASES = {f"{game}, {name}": (game, options) for game, sets in SETS.items() for name, options in sets.items()}
+every_case = pytest.mark.parametrize(("name", "options"), CASES.values(), ids=CASES)
+ROWS = 4
 EVERY = 9  # moves between two looks at all that is illegal
 
 
-@every_option_set
-def test_each_row_of_a_batch_is_the_match_played_alone(name: str) -> None:
-    game = Poison(**OPTION_SETS[name])
+@every_case
+def test_each_row_of_a_batch_is_the_match_played_alone(name: str, options: dict[str, Any]) -> None:
+    game = make(name, **options)
     batch = game.deal(many_keys(ROWS, 7))
     alone = [batch[row] for row in range(ROWS)]
-    while not batch.done.all():
+    for move in range(game.max_moves):
+        if batch.done.all():
+            break
         mask, actions = game.action_mask(batch), random_actions(game, batch)
-        seat = int(batch.moves[0]) * 3 % game.num_seats  # at times the mover, at times another
+        seat = move * 3 % game.num_seats  # at times the mover, at times another
         seen = game.observe(batch, np.full(ROWS, seat))
         for row, match in enumerate(alone):
             assert mask[row].tolist() == game.action_mask(match)[0].tolist()
@@ -33,9 +41,9 @@ def test_each_row_of_a_batch_is_the_match_played_alone(name: str) -> None:
             assert batch[row].equals(match)
 
 
-@every_option_set
-def test_an_illegal_action_is_refused_alone_as_in_a_batch(name: str) -> None:
-    game = Poison(**OPTION_SETS[name])
+@every_case
+def test_an_illegal_action_is_refused_alone_as_in_a_batch(name: str, options: dict[str, Any]) -> None:
+    game = make(name, **options)
     match = game.deal(many_keys(1, 8))
     while not match.done[0]:
         before, pair = match.copy(), match[[0, 0]]
@@ -50,9 +58,9 @@ def test_an_illegal_action_is_refused_alone_as_in_a_batch(name: str) -> None:
         game.step(match, random_actions(game, match))
 
 
-@every_option_set
-def test_a_match_that_is_over_stays_as_it_is(name: str) -> None:
-    game = Poison(**OPTION_SETS[name])
+@every_case
+def test_a_match_that_is_over_stays_as_it_is(name: str, options: dict[str, Any]) -> None:
+    game = make(name, **options)
     match = game.deal(many_keys(1, 9))
     while not match.done[0]:
         game.step(match, random_actions(game, match))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from poison_env.core.errors import IllegalActionError
 from poison_env.core.layout import Observation
 from poison_env.core.protocol import BoolArray, FloatArray, IntArray, check_actions
-from poison_env.games.potio import moves, text, views
+from poison_env.games.potio import moves, single, text, views
 from poison_env.games.potio.brews import BURN, EFFECTS, FREEZE, ROOT, STEAL, SUBSETS, THAW
 from poison_env.games.potio.dealing import PotioDealer, PotioState
 from poison_env.games.potio.deck import EMPTY, SLOTS
@@ -47,6 +47,10 @@ class Potio(PotioDealer):
 
     def action_mask(self, state: PotioState) -> BoolArray:
         """Return legal actions, (B, A), see `moves`; all False where done."""
+        if len(state) == 1 and not state.done[0]:
+            alone = single.action_mask(self, state)
+            if alone is not None:
+                return alone
         mask = np.zeros((len(state), self.num_actions), bool)
         live = ~state.done
         for phase, fill in ((TAKING, self._may_take), (PICKING, self._may_pick), (CHOOSING, self._may_choose)):
@@ -97,6 +101,8 @@ class Potio(PotioDealer):
             ActionTypeError: `actions` is not an integer array of shape (B,); nothing has changed.
         """
         chosen = check_actions(actions, state, self.num_actions)
+        if len(state) == 1 and not state.done[0] and single.play(self, state, chosen.item()):
+            return np.zeros((1, self.num_seats))
         rows = np.flatnonzero(~state.done)
         made = chosen[rows]
         legal = self.action_mask(state)[rows, made]
@@ -273,6 +279,8 @@ class Potio(PotioDealer):
 
     def observe(self, state: PotioState, seats: IntArray) -> Observation:
         """Return what `seats[b]` knows in row b, (B, F) int16; sections as in `layout`."""
+        if len(state) == 1 and not state.done[0]:
+            return single.observe(self, state, int(seats[0]))
         return self.layout.encode(views.sections(self, state, np.asarray(seats)))
 
     def observe_all(self, state: PotioState) -> Observation:

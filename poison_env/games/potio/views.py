@@ -8,18 +8,18 @@ import numpy.typing as npt
 from poison_env.core.protocol import IntArray
 from poison_env.games.potio.brews import EFFECTS, NODES
 from poison_env.games.potio.deck import EMPTY, SLOTS
-from poison_env.games.potio.moves import AIMING, PICKING
+from poison_env.games.potio.moves import AIMING
 
 if TYPE_CHECKING:  # the game imports this module
     from poison_env.games.potio.dealing import PotioState
     from poison_env.games.potio.game import Potio
 
 # (512, 8): slots that are picked at a node of the tree of brews
-_PICKED = np.zeros((NODES, SLOTS), np.int16)
+PICKED = np.zeros((NODES, SLOTS), np.int16)
 for _node in range(1, NODES):
     for _slot, _digit in enumerate(bin(_node)[3:]):
-        _PICKED[_node, _slot] = int(_digit)
-_CODES = EMPTY + 1
+        PICKED[_node, _slot] = int(_digit)
+CODES = EMPTY + 1
 
 
 def sections(game: "Potio", state: "PotioState", seats: IntArray) -> dict[str, npt.NDArray[Any]]:
@@ -29,9 +29,9 @@ def sections(game: "Potio", state: "PotioState", seats: IntArray) -> dict[str, n
     clockwise = game.rotation.take(seats, axis=0) + (rows * number)[:, None]
     zones = state.zones.reshape(-1, SLOTS).take(clockwise, axis=0)
     counted = np.bincount(
-        (zones + (np.arange(size * number) * _CODES).reshape(size, number, 1)).reshape(-1),
-        minlength=size * number * _CODES,
-    ).reshape(size, number, _CODES)
+        (zones + (np.arange(size * number) * CODES).reshape(size, number, 1)).reshape(-1),
+        minlength=size * number * CODES,
+    ).reshape(size, number, CODES)
     to_move = (np.arange(number) == ((state.to_move - seats) % number)[:, None]) & ~state.done[:, None]
     return {
         "zones": np.where(zones == EMPTY, 0, zones + 1),
@@ -42,7 +42,7 @@ def sections(game: "Potio", state: "PotioState", seats: IntArray) -> dict[str, n
         "to_move": to_move,
         "centre": state.centre + 1,
         "phase": (state.phase[:, None] == np.arange(AIMING + 1)) & ~state.done[:, None],
-        "picked": _PICKED.take(np.where(state.phase == PICKING, state.node, 0), axis=0),
+        "picked": PICKED.take(state.node, axis=0),
         "effects": state.effects[:, None] >> np.arange(len(EFFECTS)) & 1,
         "pile": _pile(game, state),
         "turns": state.turns,

@@ -39,6 +39,7 @@ class ArsenicState(State):
     shuffled: npt.NDArray[np.bool_]  # (B,) in this turn, before the draw
     drawn: npt.NDArray[np.int64]  # (B,) slot of the scone in question, -1 without; it stays in `box` until swallowed
     box: npt.NDArray[np.int8]  # (B, 42) 0 nothing, else kind + 1
+    left: npt.NDArray[np.int8]  # (B, 6) scones in the box by flavour
     knows: npt.NDArray[np.uint8]  # (B, 42) who knows what is in a slot; RETURNED, SPOONED: since the last shuffle
     kept: npt.NDArray[np.int8]  # (B, P, 30) what seats knew of the box before a shuffle, by sort
     looks: npt.NDArray[np.int8]  # (B, P, 6) how many scones `kept` can stand for, as everybody could count
@@ -112,6 +113,7 @@ class ArsenicDealer(ArsenicOptions):
             shuffled=np.zeros(size, bool),
             drawn=np.full(size, -1, np.int64),
             box=box,
+            left=np.full((size, FLAVOURS), len(in_flavour(self.specials)), np.int8),
             knows=np.zeros((size, SLOTS), np.uint8),
             kept=np.zeros((size, seats, SCONES), np.int8),
             looks=np.zeros((size, seats, FLAVOURS), np.int8),
@@ -160,13 +162,8 @@ class ArsenicDealer(ArsenicOptions):
         state.kept[rows] = np.maximum(state.kept[rows], seen.reshape(size, seats, SCONES))
         looked = np.bincount(seat * FLAVOURS + sort // KINDS, minlength=size * seats * FLAVOURS).astype(np.int8)
         looks = state.looks[rows] + looked.reshape(size, seats, FLAVOURS)
-        state.looks[rows] = np.minimum(looks, self._in_box(state.cups[rows])[:, None])
+        state.looks[rows] = np.minimum(looks, state.left[rows][:, None])
         state.knows[rows] = 0
-
-    def _in_box(self, cups: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
-        """Return how many scones of each flavour are in the box, (n, 6), from cups (n, P, 6)."""
-        left: npt.NDArray[np.int8] = self._of_flavour - np.add.reduce(cups, axis=1, dtype=np.int8)
-        return left
 
     def _draw_from(self, state: ArsenicState, rows: IntArray, flavours: IntArray) -> IntArray:
         """Return a random occupied slot of a flavour, (n,): the box is mixed before each draw."""

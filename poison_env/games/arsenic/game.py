@@ -81,7 +81,7 @@ class Arsenic(ArsenicViews):
             may_return = may_return & ~self._holds_window(state)
         code += may_return
         legal: BoolArray = self._legal.take(code, axis=0)
-        there = state.box > 0 if self.by_slot else self._in_box(state.cups) > 0
+        there = state.box > 0 if self.by_slot else state.left > 0
         legal[:, : self.num_draws] &= there
         return legal
 
@@ -228,6 +228,7 @@ class Arsenic(ArsenicViews):
         flavour, kind = FLAVOUR_OF_SLOT[slot], state.box.reshape(-1)[at] - 1
         sort = flavour * KINDS + kind
         state.box.reshape(-1)[at] = 0
+        state.left.reshape(-1)[rows * FLAVOURS + flavour] -= 1
         state.eaters.reshape(-1)[bite_at], state.bites.reshape(-1)[bite_at] = eater, sort
         state.bite_known.reshape(-1)[bite_at] = state.knows.reshape(-1)[at]
         state.knows.reshape(-1)[at] = 0
@@ -255,7 +256,7 @@ class Arsenic(ArsenicViews):
         kept, looks = state.kept.reshape(-1, self.num_seats, FLAVOURS, KINDS), state.looks
         own, own_looks = kept[rows, eater, flavour], looks[rows, eater, flavour]
         own[np.arange(len(rows)), kind] -= own[np.arange(len(rows)), kind] > 0
-        left = self._in_box(state.cups[rows])[np.arange(len(rows)), flavour]
+        left = state.left[rows, flavour]
         kept[rows, :, flavour], looks[rows, :, flavour] = 0, 0
         kept[rows, eater, flavour] = own
         looks[rows, eater, flavour] = np.minimum(own_looks, left)

@@ -67,7 +67,6 @@ class ArsenicOptions(Options):
         self.words_of = np.array([DRAW] * draws + words)  # (A,) what an action does
         self.action_of = {word: draws + number for number, word in enumerate(words)}
         self.num_draws, self.num_actions = draws, len(self.words_of)
-        self._of_flavour = np.int8(len(in_flavour(self.specials)))  # scones of each
         self.scones = FLAVOURS * len(in_flavour(self.specials))
         self.max_moves = self._most_moves()
         # [code, action]: what is legal if every slot is occupied, see `LEGAL`

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from poison_env.core.layout import Observation
 from poison_env.core.protocol import BoolArray, IntArray
 from poison_env.games.arsenic.dealing import RETURNED, ArsenicState
-from poison_env.games.arsenic.scones import FLAVOURS, IN_FLAVOUR, SCONES, SPECIAL, WINDOW_SLOT
+from poison_env.games.arsenic.scones import IN_FLAVOUR, SCONES, SPECIAL, WINDOW_SLOT
 
 if TYPE_CHECKING:  # the game imports this module
     from poison_env.games.arsenic.options import ArsenicOptions
@@ -27,10 +27,7 @@ def action_mask(game: "ArsenicOptions", state: ArsenicState) -> BoolArray:
     window = drawn >= WINDOW_SLOT and state.box.item(drawn) == SPECIAL + 1
     code = state.phase.item() * 8 + 4 * (state.owed.item(turn) == 0) + 2 * (not state.shuffled.item())
     legal: BoolArray = game._legal[code + (state.sugars.item(turn) > 0 and not window)].copy()
-    there = state.box[0] > 0
-    if not game.by_slot:
-        there = np.logical_or.reduce(there.reshape(FLAVOURS, IN_FLAVOUR), axis=1)
-    legal[: game.num_draws] &= there
+    legal[: game.num_draws] &= (state.box if game.by_slot else state.left)[0] > 0
     return legal[None]
 
 
@@ -57,7 +54,7 @@ def observe(game: "ArsenicOptions", state: ArsenicState, seat: int) -> Observati
         slots: list[npt.NDArray[np.integer]] = [known, state.knows[0] >> _PUT_BACK]
     else:
         place = drawn // IN_FLAVOUR + 1
-        there, slots = np.add.reduce((box > 0).reshape(FLAVOURS, IN_FLAVOUR), axis=1), []
+        there, slots = state.left[0], []
     sections = (
         _PHASES[state.phase.item()],
         who.ravel(),

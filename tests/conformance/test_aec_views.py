@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
-from poison_env import poison_v0
+from poison_env import make, poison_v0
+from poison_env.adapters.aec import MatchEnv
 from tests.conformance.aec_support import SEAT_COUNTS, advance, choose, legal
+from tests.games import every_game
 
 every_seat_count = pytest.mark.parametrize("num_seats", SEAT_COUNTS)
+SHORT = {"poison-v0": {"num_rounds": 1}, "arsenic-v0": {}, "potio-v0": {"max_turns": 20}}  # options of short matches
 
 
 @every_seat_count
@@ -25,8 +28,10 @@ def test_observation_and_state_are_the_games_own_counts(num_seats):
         env.step(choose(env))
 
 
-def test_scaled_numbers_are_the_counts_as_parts_of_their_bounds():
-    env, scaled = poison_v0.env(num_rounds=1), poison_v0.env(num_rounds=1, scaled=True)
+@every_game
+def test_scaled_numbers_are_the_counts_as_parts_of_their_bounds(game_id):
+    game = make(game_id, **SHORT[game_id])
+    env, scaled = MatchEnv(game), MatchEnv(game, scaled=True)
     env.reset(seed=2)
     scaled.reset(seed=2)
     while env.agents:
@@ -58,8 +63,10 @@ def test_ansi_shows_the_whole_table_through_a_whole_match(num_seats):
     assert len(shown) == env.game.max_moves + 1
 
 
-def test_human_prints_what_ansi_returns_after_reset_and_each_move(capsys):
-    human, ansi = poison_v0.env(num_rounds=1, render_mode="human"), poison_v0.env(num_rounds=1, render_mode="ansi")
+@every_game
+def test_human_prints_what_ansi_returns_after_reset_and_each_move(game_id, capsys):
+    game = make(game_id, **SHORT[game_id])
+    human, ansi = MatchEnv(game, render_mode="human"), MatchEnv(game, render_mode="ansi")
     human.reset(seed=4)
     ansi.reset(seed=4)
     assert capsys.readouterr().out == f"{ansi.render()}\n"

@@ -11,6 +11,7 @@ import agents
 from poison_env import make, play
 from poison_env.adapters.sb3 import SoloVecEnv
 from poison_env.core.errors import ActionTypeError, IllegalActionError, LifeCycleError
+from poison_env.registry import GAMES
 
 
 def test_a_maskable_algorithm_learns_saves_and_plays_without_an_illegal_action(tmp_path):
@@ -23,12 +24,12 @@ def test_a_maskable_algorithm_learns_saves_and_plays_without_an_illegal_action(t
     assert MaskablePPO.load(tmp_path / "model", device="cpu").num_timesteps == 512
 
 
-def test_a_model_trained_on_the_vec_env_is_an_agent():
-    env = SoloVecEnv(4, num_rounds=1)
-    model = MaskablePPO("MultiInputPolicy", env, n_steps=16, batch_size=64, seed=0, device="cpu")
+@pytest.mark.parametrize("game_id", GAMES)
+def test_a_model_trained_on_the_vec_env_is_an_agent(game_id):
+    game = make(game_id)
+    model = MaskablePPO("MultiInputPolicy", SoloVecEnv(4, game), n_steps=16, batch_size=64, seed=0, device="cpu")
     model.learn(64)
-    game = make("poison-v0", num_rounds=1)
-    assert play(game, [agents.SB3Agent(model)] * 4, range(3)).moves.tolist() == [50] * 3
+    assert (play(game, [agents.SB3Agent(model)] * 4, range(3)).moves > 0).all()  # an illegal action would raise
 
 
 def test_masks_are_found_where_the_library_looks_for_them():

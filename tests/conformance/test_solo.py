@@ -7,6 +7,7 @@ import gymnasium
 import numpy as np
 import pytest
 import stable_baselines3.common.env_checker
+from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
 
 import poison_env
@@ -14,9 +15,17 @@ from poison_env import make, scripted
 from poison_env.adapters.solo import SoloEnv
 from poison_env.core import chance
 from poison_env.core.errors import ActionTypeError, IllegalActionError, LifeCycleError, OptionError, UnknownNameError
+from tests.games import every_game
 
 ID = "poison_env/Poison-v0"
 SEATS = [2, 3, 4, 5, 6]
+
+
+class Opening(spaces.Discrete):
+    """Actions of which the one that begins a match is always drawn, as the checkers know no mask."""
+
+    def sample(self, mask=None, probability=None):
+        return np.int64(0)
 
 
 def random_action(info, generator):
@@ -51,11 +60,24 @@ def test_the_public_checkers_have_nothing_to_say(num_seats, options):
             stable_baselines3.common.env_checker.check_env(env.unwrapped)
 
 
-def test_the_spec_survives_json():
-    spec = gymnasium.make(ID, num_seats=5, opponents=["greedy", "random"], num_rounds=1).spec
+@pytest.mark.parametrize("options", [{}, {"flat": True}, {"scaled": True}], ids=str)
+@pytest.mark.parametrize(("name", "rules"), [("Arsenic", {"num_seats": 1, "draw": "flavour"}), ("Potio", {})])
+def test_the_public_checkers_have_nothing_to_say_of_other_games(name, rules, options):
+    env = gymnasium.make(f"poison_env/{name}-v0", seat=0, on_illegal="truncate", **rules, **options).unwrapped
+    env.action_space = Opening(env.game.num_actions)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env, skip_render_check=True)
+        if options.get("flat"):
+            stable_baselines3.common.env_checker.check_env(env)
+
+
+@pytest.mark.parametrize("name", ["Poison", "Arsenic", "Potio"])
+def test_the_spec_survives_json(name):
+    spec = gymnasium.make(f"poison_env/{name}-v0", num_seats=5, opponents=["greedy", "random"], reward="win").spec
     again = gymnasium.make(gymnasium.envs.registration.EnvSpec.from_json(spec.to_json()))
-    assert again.unwrapped.game == make("poison-v0", num_seats=5, num_rounds=1)
-    assert json.loads(spec.to_json())["id"] == ID
+    assert again.unwrapped.game == make(f"{name.lower()}-v0", num_seats=5, reward="win")
+    assert json.loads(spec.to_json())["id"] == f"poison_env/{name}-v0"
 
 
 @pytest.mark.parametrize("num_seats", SEATS)
@@ -128,13 +150,14 @@ def test_opponents_are_asked_in_their_seats_and_never_in_the_learners():
     )
 
 
-def test_hidden_cards_do_not_change_what_the_learner_sees():
-    env = SoloEnv(seat=0)
+@every_game
+def test_hidden_cards_do_not_change_what_the_learner_sees(game_id):
+    env = SoloEnv(game_id, seat=0)
     observation, info = env.reset(seed=9)
     table = env._table
     before = table._state.copy()
     table._state = env.game.resample(before, table.seats, np.array([77], np.uint64))
-    assert not np.array_equal(before.hands, table._state.hands)
+    assert not np.array_equal(env.game.observe_all(before), env.game.observe_all(table._state))
     seen, mask = table.observe(env._row)
     assert np.array_equal(seen[0], observation["observation"])
     assert np.array_equal(mask[0], info["action_mask"])
@@ -224,10 +247,11 @@ def test_options_beside_a_game_that_is_there_are_refused():
         SoloEnv(make("poison-v0"), num_seats=3)
 
 
-def test_nothing_that_is_returned_shares_memory():
-    env, generator = SoloEnv(num_rounds=1), np.random.default_rng(5)
+@every_game
+def test_nothing_that_is_returned_shares_memory(game_id):
+    env, generator = SoloEnv(game_id), np.random.default_rng(5)
     log = play_episode(env, generator, seed=2)
-    arrays = [array for entry in log for array in (*entry[0].values(), entry[2]["action_mask"])]
+    arrays = [array for entry in log[-20:] for array in (*entry[0].values(), entry[2]["action_mask"])]
     arrays.append(env.action_masks())
     assert not any(np.shares_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i])
 

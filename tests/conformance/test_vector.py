@@ -9,11 +9,11 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
-from poison_env import make
 from poison_env.adapters.sb3 import SoloVecEnv
 from poison_env.adapters.solo import SoloEnv
 from poison_env.adapters.vector import SoloVectorEnv
 from poison_env.core.errors import ActionTypeError, IllegalActionError, LifeCycleError, OptionError
+from tests.potio_support import SMALL
 
 ID = "poison_env/Poison-v0"
 SLOTS = 5
@@ -74,13 +74,19 @@ OPTIONS = [
     {"opponents": ["greedy", "random"], "num_seats": 3, "deck": "R1x3 R4x2 B2x3 B5x2 G4x2", "num_rounds": 2},
     {"opponents": "cautious", "num_rounds": 1, "flat": True},
     {"opponents": "random", "num_rounds": 1, "scaled": True, "on_illegal": "truncate"},
+    {"game": "arsenic-v0", "opponents": ["random", "cautious"], "num_seats": 6},
+    {"game": "arsenic-v0", "draw": "flavour", "specials": True, "last_survivor_ends": False},
+    {"game": "arsenic-v0", "num_seats": 1},
+    {"game": "potio-v0", "opponents": ["random", "greedy"], "num_seats": 3, "deck": SMALL, "max_turns": 20},
 ]
+NAMES = ["dict", "flat", "truncate", "Arsenic", "Arsenic by flavour", "Arsenic alone", "Potio"]
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)
-@pytest.mark.parametrize("options", OPTIONS, ids=["dict", "flat", "truncate"])
+@pytest.mark.parametrize("options", OPTIONS, ids=NAMES)
 def test_a_slot_is_the_single_agent_environment_bit_for_bit(mode, options):
-    assert compare(mode, options, steps=150, episodes=60) >= 30
+    wanted = 10 if "game" in options else 60  # of the longer matches some must do
+    assert compare(mode, options, steps=150, episodes=wanted) >= wanted // 2
 
 
 @pytest.mark.slow
@@ -187,17 +193,18 @@ def test_options_that_cannot_be_are_refused(options):
         SoloVectorEnv(**options)
 
 
-def test_the_vec_env_of_stable_baselines3_is_the_same_match_slot_by_slot():
-    options = {"game": make("poison-v0", num_rounds=1), "opponents": ["greedy", "random"], "scaled": True}
+@pytest.mark.parametrize("options", [OPTIONS[0], *OPTIONS[3:]], ids=[NAMES[0], *NAMES[3:]])
+def test_the_vec_env_of_stable_baselines3_is_the_same_match_slot_by_slot(options):
+    options = {"scaled": True, **options}
     reference = SoloVectorEnv(num_envs=4, autoreset_mode=AutoresetMode.SAME_STEP, **options)
     env = SoloVecEnv(4, **options)
     env.seed(3)
     assert_same(reference.reset(seed=3)[0], env.reset())
     ended = 0
-    for _ in range(120):
+    for step in range(60):
         masks = np.stack(env.env_method("action_masks"))
         assert np.array_equal(masks, reference.action_masks())
-        actions = masks.argmax(axis=1)
+        actions = np.array([np.flatnonzero(row)[step % row.sum()] for row in masks])
         seen, reward, terminated, truncated, infos = reference.step(actions)
         again, paid, over, each = env.step(actions)
         assert_same(seen, again)
@@ -206,9 +213,9 @@ def test_the_vec_env_of_stable_baselines3_is_the_same_match_slot_by_slot():
         for slot in np.flatnonzero(over):
             assert_same(infos["final_obs"][slot], each[slot]["terminal_observation"])
             assert infos["final_info"]["placement"][slot] == each[slot]["placement"]
-            assert each[slot]["TimeLimit.truncated"] is False
+            assert each[slot]["TimeLimit.truncated"] is bool(truncated[slot])
             ended += 1
-    assert ended > 20
+    assert ended >= 4
 
 
 def test_new_opponents_join_matches_that_begin_and_leave_the_others_alone():

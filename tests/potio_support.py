@@ -70,6 +70,17 @@ def referee_for(game: Potio, state: PotioState, row: int = 0) -> PotioReferee:
     return PotioReferee(pile, first=int(state.first[row]), explosion_order=order, **options)
 
 
+def rewards_of(judge: PotioReferee, before: list[int], reward: str) -> list[float]:
+    """Return what a decision has paid each seat that had the points `before`."""
+    made = [now - then for now, then in zip(judge.points, before, strict=True)]
+    if reward == "points":
+        return [float(own) for own in made]
+    if reward == "relative":
+        return [own - (sum(made) - own) / (judge.seats - 1) for own in made]
+    winners = judge.places().count(0) if judge.over else 0
+    return [1 / winners if winners and place == 0 else 0.0 for place in judge.places()]
+
+
 def cards_everywhere(game: Potio, state: PotioState) -> np.ndarray:
     """Return all cards of each match by kind, (B, K): they must be the deck."""
     total = state.victory.sum(axis=1).astype(np.int64)

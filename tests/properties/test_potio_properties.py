@@ -13,7 +13,7 @@ from poison_env.core.errors import IllegalActionError
 from poison_env.games.potio import Potio, moves
 from poison_env.games.potio.deck import EMPTY
 from poison_env.testing import check_aec, check_game
-from tests.potio_support import POTIO_SETS, cards_everywhere, referee_for, words
+from tests.potio_support import POTIO_SETS, cards_everywhere, referee_for, rewards_of, words
 from tests.support import chi_square_z
 
 every_option_set = pytest.mark.parametrize("name", POTIO_SETS)
@@ -33,15 +33,9 @@ class Judge:
         return [action for action in range(self.game.num_actions) if words(action) in actions]
 
     def step(self, action):
-        before = np.array(self.referee.points, float)
+        before = self.referee.points.copy()
         self.referee.step(words(action))
-        made = np.array(self.referee.points) - before
-        if self.game.reward == "points":
-            return made
-        if self.game.reward == "relative":
-            return made - (made.sum() - made) / (len(made) - 1)
-        best = np.array(self.referee.places()) == 0
-        return best / best.sum() * self.referee.over
+        return np.array(rewards_of(self.referee, before, self.game.reward))
 
 
 @pytest.mark.parametrize("name", ["tiny deck", "cut off", "stalls soon"])

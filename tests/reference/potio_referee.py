@@ -25,12 +25,12 @@ def is_part(cards: tuple[Card, ...], value: int, *, grey_only_sum: bool) -> bool
 @lru_cache(maxsize=1 << 18)
 def brew_value(cards: tuple[Card, ...], *, grey_first: bool = True, grey_only_sum: bool = True) -> int | None:
     """Return the value of a brew with exactly these cards, trying every first card and every split; None if illegal."""
-    for first in range(len(cards)):
-        colour, value = cards[first]
+    total = sum(value for _, value in cards)
+    for first, (colour, value) in enumerate(cards):
+        if total != 3 * value:  # three parts of the same value
+            continue
         if colour == "grey" and not grey_first:
             continue
-        if sum(number for _, number in cards) != 3 * value:
-            continue  # three parts of the same value
         rest = cards[:first] + cards[first + 1 :]
         for count in range(1, len(rest)):
             for chosen in combinations(range(len(rest)), count):
@@ -39,6 +39,19 @@ def brew_value(cards: tuple[Card, ...], *, grey_first: bool = True, grey_only_su
                 if all(is_part(part, value, grey_only_sum=grey_only_sum) for part in (one, other)):
                     return value
     return None
+
+
+@lru_cache(maxsize=1 << 14)
+def legal_sets(zone: tuple[tuple[str, int, bool], ...], **rules: bool) -> list[tuple[int, ...]]:
+    """Return every legal set of slots; of sets with the same cards the one with the first of equal cards."""
+    free = [slot for slot, card in enumerate(zone) if not card[2]]
+    found: dict[tuple[Card, ...], tuple[int, ...]] = {}
+    for count in range(3, len(free) + 1):
+        choices = combinations(free, count)  # in lexical order, so the first ones come first
+        for slots, cards in zip(choices, combinations([zone[slot][:2] for slot in free], count), strict=True):
+            if cards not in found and brew_value(cards, **rules) is not None:
+                found[cards] = slots
+    return list(found.values())
 
 
 class PotioReferee:
@@ -112,20 +125,7 @@ class PotioReferee:
     # --- what is legal
 
     def legal_sets(self) -> list[tuple[int, ...]]:
-        """Return every legal set of slots; of sets with the same cards the one with the first of equal cards."""
-        zone = self.sorted_zone(self.mover)
-        free = [slot for slot, card in enumerate(zone) if not card[2]]
-        found: list[tuple[int, ...]] = []
-        seen: set[tuple[Card, ...]] = set()
-        for count in range(3, len(free) + 1):
-            for slots in combinations(free, count):  # in lexical order, so the first ones come first
-                cards = tuple((zone[s][0], zone[s][1]) for s in slots)
-                if cards in seen:
-                    continue
-                seen.add(cards)
-                if brew_value(cards, **self.rules) is not None:
-                    found.append(slots)
-        return found
+        return legal_sets(tuple(map(tuple, self.sorted_zone(self.mover))), **self.rules)
 
     def targets(self, effect: str) -> set[tuple[int, int]]:
         """Return (seats after the mover, slot) that an effect may hit; of equal cards the first."""

@@ -7,7 +7,7 @@ from poison_env.core import chance
 from poison_env.core.choice import uniform_legal
 from poison_env.games.potio import Potio, moves
 from poison_env.games.potio.deck import EMPTY
-from tests.potio_support import POTIO_SETS, referee_for, words
+from tests.potio_support import POTIO_SETS, referee_for, rewards_of, words
 
 
 def compare(options, seeds):
@@ -31,15 +31,13 @@ def compare(options, seeds):
         actions = np.where(brews, uniform_legal(mask, chance.fold(state.seeds, state.moves, 9)), actions)
         actions = np.where((nature == 0) & mask[:, moves.COMMIT], moves.COMMIT, actions)
         live = np.flatnonzero(~state.done)
-        before = state.scores.copy()
-        paid = game.step(state, actions)
+        rewards = game.step(state, actions)
         for row in live:
-            judge, word = judges[row], words(actions[row])
+            judge, word, before = judges[row], words(actions[row]), judges[row].points.copy()
             judge.step(word)
             seen[word[0]] = seen.get(word[0], 0) + 1
             check_row(game, state, row, judge)
-            if game.reward == "points":
-                assert paid[row].tolist() == (np.array(judge.points) - before[row]).tolist()
+            assert rewards[row].tolist() == rewards_of(judge, before, game.reward)
     for row, judge in enumerate(judges):
         assert judge.places() == game.placements(state)[row].tolist()
         assert judge.cut_off == state.truncated[row]

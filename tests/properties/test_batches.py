@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from poison_env import make
 from poison_env.core import chance
+from poison_env.core.protocol import HasOverflow
 from poison_env.games.poison import Poison, PoisonState
+from tests.games import a_few_cases, on_the_way
 from tests.properties.strategies import games, properties, seeds_64
 from tests.support import OPTION_SETS, advance, arrays, at_random_depths, keys, many_keys, random_actions, shares_memory
 
@@ -48,11 +51,12 @@ def test_different_seeds_are_different_matches() -> None:
     assert len(np.unique(hands, axis=0)) == 500
 
 
-def test_rows_at_different_depths_do_not_disturb_each_other() -> None:
-    game = Poison(num_rounds=2, num_seats=3)
-    state = at_random_depths(game, many_keys(40))
+@a_few_cases
+def test_rows_at_different_depths_do_not_disturb_each_other(game_id: str, options: dict[str, Any]) -> None:
+    game = make(game_id, **options)
+    state = on_the_way(game, many_keys(40))
     alone = [state[row] for row in range(40)]
-    for _ in range(30):
+    for _ in range(10):
         chosen = random_actions(game, state)
         game.step(state, chosen)
         for row, one in enumerate(alone):
@@ -61,17 +65,19 @@ def test_rows_at_different_depths_do_not_disturb_each_other() -> None:
         assert one.equals(state[row])
 
 
-def test_a_batch_may_be_empty() -> None:
-    game = Poison()
+@a_few_cases
+def test_a_batch_may_be_empty(game_id: str, options: dict[str, Any]) -> None:
+    game = make(game_id, **options)
     state = game.deal(np.zeros(0, np.uint64))
     none = np.zeros(0, np.int64)
-    assert game.action_mask(state).shape == (0, 48)
-    assert game.overflows(state).shape == (0, 48)
-    assert game.step(state, none).shape == (0, 4)
+    assert game.action_mask(state).shape == (0, game.num_actions)
+    if isinstance(game, HasOverflow):
+        assert game.overflows(state).shape == (0, game.num_actions)
+    assert game.step(state, none).shape == (0, game.num_seats)
     assert game.observe(state, none).shape == (0, game.layout.size)
     assert game.observe_all(state).shape == (0, game.full_layout.size)
     assert len(game.resample(state, none, np.zeros(0, np.uint64))) == 0
-    assert game.placements(state).shape == (0, 4)
+    assert game.placements(state).shape == game.points(state).shape == (0, game.num_seats)
 
 
 # --- batches ----------------------------------------------------------------------------------------------------------

@@ -5,11 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from poison_env import make
 from poison_env.core.errors import ActionTypeError, IllegalActionError
 from poison_env.games.poison import Poison
+from tests.games import every_game
 from tests.support import OPTION_SETS, advance, at_random_depths, many_keys, random_actions
 
 every_option_set = pytest.mark.parametrize("name", OPTION_SETS)
+NUM_ACTIONS = 999  # stands for the game's own number
 
 
 @every_option_set
@@ -29,20 +32,24 @@ def test_an_illegal_action_changes_nothing(name: str) -> None:
             assert state.equals(before)
 
 
-@pytest.mark.parametrize("wrong", [-1, 48, 10**12, -(2**63)])
-def test_an_action_out_of_range_changes_nothing(wrong: int) -> None:
-    game = Poison()
+@pytest.mark.parametrize("wrong", [-1, NUM_ACTIONS, 10**12, -(2**63)])
+@every_game
+def test_an_action_out_of_range_changes_nothing(game_id: str, wrong: int) -> None:
+    game = make(game_id)
+    wrong = game.num_actions if wrong == NUM_ACTIONS else wrong
     state = game.deal(many_keys(5))
     before = state.copy()
     actions = random_actions(game, state)
     actions[3] = wrong
-    with pytest.raises(IllegalActionError, match=rf"row 3: seat {state.to_move[3]}.* action {wrong} .*0\.\.47"):
+    reason = rf"row 3: seat {state.to_move[3]}.* action {wrong} .*0\.\.{game.num_actions - 1}"
+    with pytest.raises(IllegalActionError, match=reason):
         game.step(state, actions)
     assert state.equals(before)
 
 
-def test_a_huge_unsigned_action_is_out_of_range() -> None:
-    game = Poison()
+@every_game
+def test_a_huge_unsigned_action_is_out_of_range(game_id: str) -> None:
+    game = make(game_id)
     state = game.deal(many_keys(2))
     with pytest.raises(IllegalActionError, match="row 0"):
         game.step(state, np.full(2, 2**64 - 1, np.uint64))
@@ -77,8 +84,9 @@ def test_the_first_illegal_row_is_named_by_its_number_in_the_batch() -> None:
         None,
     ],
 )
-def test_actions_of_a_wrong_type_or_shape_change_nothing(actions: Any) -> None:
-    game = Poison()
+@every_game
+def test_actions_of_a_wrong_type_or_shape_change_nothing(game_id: str, actions: Any) -> None:
+    game = make(game_id)
     state = game.deal(many_keys(3))
     before = state.copy()
     with pytest.raises(ActionTypeError, match=r"expected integers of shape \(3,\)"):
@@ -87,8 +95,9 @@ def test_actions_of_a_wrong_type_or_shape_change_nothing(actions: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64])
-def test_actions_may_be_integers_of_any_width(dtype: Any) -> None:
-    game = Poison(num_rounds=1)
+@every_game
+def test_actions_may_be_integers_of_any_width(game_id: str, dtype: Any) -> None:
+    game = make(game_id)
     state, expected = game.deal(many_keys(5)), game.deal(many_keys(5))
     chosen = random_actions(game, state)
     game.step(state, chosen.astype(dtype))

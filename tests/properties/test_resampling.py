@@ -1,11 +1,15 @@
 """What a seat may not know: resampling draws it anew, and nothing the seat sees changes."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 
+from poison_env import make
 from poison_env.core import chance
 from poison_env.games.poison import Poison
+from tests.games import a_few_cases, on_the_way
 from tests.properties.strategies import games, properties, seeds_64
 from tests.support import (
     OPTION_SETS,
@@ -120,6 +124,21 @@ def test_resampling_without_recall_draws_the_piles_anew() -> None:
     advance(game, state, 30)
     world = game.resample(state, state.to_move, many_keys(50, seed=8))
     assert (state.taken != world.taken).any(axis=(1, 2)).mean() > 0.95
+
+
+@a_few_cases
+def test_worlds_of_any_game_have_other_seeds_follow_from_theirs_alone_and_can_be_played_to_the_end(
+    game_id: str, options: dict[str, Any]
+) -> None:
+    game = make(game_id, **options)
+    state, seeds = on_the_way(game, many_keys(40)), many_keys(40, seed=8)
+    seats = state.to_move.copy()
+    world = game.resample(state, seats, seeds)
+    assert not np.isin(world.seeds, state.seeds).any()
+    assert game.resample(state[[7]], seats[[7]], seeds[[7]]).equals(world[[7]])
+    assert not shares_memory([*arrays(state).values()], [*arrays(world).values()])
+    advance(game, world)
+    assert world.done.all()
 
 
 def test_resampling_replaces_the_seed_and_the_deals_to_come() -> None:

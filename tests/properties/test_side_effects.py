@@ -7,10 +7,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from poison_env import make
 from poison_env.games.poison import Poison
-from tests.support import OPTION_SETS, advance, arrays, at_random_depths, keys, many_keys, random_actions, shares_memory
+from tests.games import every_case, every_game, on_the_way
+from tests.support import OPTION_SETS, advance, arrays, at_random_depths, many_keys, random_actions, shares_memory
 
 every_option_set = pytest.mark.parametrize("name", OPTION_SETS)
+
+
+def arrays_of(game: Any) -> list[npt.NDArray[Any]]:
+    """Return the tables that a game holds."""
+    return [value for value in vars(game).values() if isinstance(value, np.ndarray)]
 
 
 def test_global_random_state_is_left_alone() -> None:
@@ -24,8 +31,9 @@ def test_global_random_state_is_left_alone() -> None:
     assert (random.getstate(), [str(part) for part in np.random.get_state()]) == before  # noqa: NPY002  # the global state is what is watched
 
 
-def test_global_random_state_has_no_say() -> None:
-    game = Poison(num_rounds=1)
+@every_game
+def test_global_random_state_has_no_say(game_id: str) -> None:
+    game = make(game_id)
     found = []
     for seed in (1, 2):
         random.seed(seed)
@@ -36,15 +44,25 @@ def test_global_random_state_has_no_say() -> None:
     assert found[0].equals(found[1])
 
 
-@every_option_set
-def test_nothing_handed_out_shares_memory(name: str) -> None:
-    game = Poison(**OPTION_SETS[name])
+@every_case
+def test_nothing_handed_out_shares_memory(game_id: str, options: dict[str, Any]) -> None:
+    game = make(game_id, **options)
     seeds = many_keys(20)
     state = game.deal(seeds)
     advance(game, state, 5)
     seats = state.to_move.copy()
     actions = random_actions(game, state)
-    given_arrays = [seeds, seats, actions, *arrays(state).values(), game.deck.counts, game.kind_of]
+    given_arrays = [seeds, seats, actions, *arrays(state).values(), *arrays_of(game)]
+
+    def of_poison(state: Any, actions: npt.NDArray[np.int64]) -> list[npt.NDArray[Any]]:
+        return [
+            game.overflows(state),
+            game.cards_taken(state, actions),
+            game.round_ends(state),
+            game.cauldron_colours(state),
+            game.majority(state.taken),
+            game.score(state.taken),
+        ]
 
     def hand_out() -> list[npt.NDArray[Any]]:
         return [
@@ -54,14 +72,9 @@ def test_nothing_handed_out_shares_memory(name: str) -> None:
             game.points(state),
             game.placements(state),
             game.history(state),
-            game.overflows(state),
-            game.cards_taken(state, actions),
-            game.round_ends(state),
-            game.cauldron_colours(state),
-            game.majority(state.taken),
-            game.score(state.taken),
             game.step(state.copy(), actions),
             *arrays(game.resample(state, seats, seeds)).values(),
+            *(of_poison(state, actions) if isinstance(game, Poison) else ()),
         ]
 
     first, second = hand_out(), hand_out()
@@ -104,10 +117,12 @@ def test_asking_changes_nothing(name: str) -> None:
     assert state.equals(before)
 
 
-def test_the_seed_of_a_match_is_in_no_observation() -> None:
-    game = Poison(first_dealer=0)
-    one, other = game.deal(keys(1)), game.deal(keys(1))
-    other.seeds[:] = 2
+@every_case
+def test_the_seed_of_a_match_is_in_no_observation(game_id: str, options: dict[str, Any]) -> None:
+    game = make(game_id, **options)
+    one = on_the_way(game, many_keys(8))
+    other = one.copy()
+    other.seeds[:] += np.uint64(1)
     np.testing.assert_array_equal(game.observe(one, one.to_move), game.observe(other, other.to_move))
     np.testing.assert_array_equal(game.observe_all(one), game.observe_all(other))
     np.testing.assert_array_equal(game.history(one), game.history(other))

@@ -135,7 +135,8 @@ class PotioDealer(PotioOptions):
             seeds=keys.copy(),
         )
         index = rows[:, None] * self.num_kinds + orders[:, self.cards_dealt :]
-        state.batches[:, 0] = np.bincount(index.reshape(-1), minlength=size * self.num_kinds).reshape(size, -1)
+        piled = np.bincount(index.reshape(-1), minlength=size * self.num_kinds)
+        state.batches[:, 0] = piled.reshape(size, self.num_kinds)  # a batch may be empty
         self._reveal(state, rows)
         return state
 

@@ -36,24 +36,33 @@ class Judged(Protocol):
 
 
 def quick_look(config: Judged, game: Game[Any], agent: Agent) -> dict[str, float]:
-    """Return the agent's points less the others' mean at each table of `config.opponents`, on a few deals."""
+    """Return how the agent does at each table of `config.opponents` on a few deals.
+
+    `against_NAME` is its points less the others' mean, `wins_NAME` its share of the matches won.
+    """
     tables = {name: agents.load(name) for name in config.opponents}
     found = evaluation.evaluate(game, {"policy": agent}, tables, deals=config.evaluation_deals, seed=config.seed)
-    return {f"against_{match_up.table}": float(match_up.per_deal("diff").mean()) for match_up in found}
+    measures = {"against": "diff", "wins": "wins"}
+    return {
+        f"{prefix}_{match_up.table}": float(match_up.per_deal(measure).mean())
+        for prefix, measure in measures.items()
+        for match_up in found
+    }
 
 
 def postfix(metrics: Mapping[str, float]) -> dict[str, str]:
     """Return what a progress bar shows of an iteration's metrics."""
-    shown = {name: value for name, value in metrics.items() if name == "loss" or name.startswith("against")}
-    return {name: f"{value:.2f}" for name, value in shown.items()}
+    shown = {name: value for name, value in metrics.items() if name == "loss" or name.startswith(("against", "wins"))}
+    return {name: f"{value:.3g}" for name, value in shown.items()}
 
 
 def draw(config: Judged, path: Path) -> None:
     """Draw the learning curve of a run as learning.png and .svg in its directory."""
     metrics = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
-    sign = make_game(config.game, parse_options(config.options)).points_sign
+    game = make_game(config.game, parse_options(config.options))
     title = f"{path.name}: {config.game} {' '.join(config.options)}, seed {config.seed}"
-    plots.save(plots.learning_curve(metrics, points_sign=sign, title=title), path / "learning")
+    curve = plots.learning_curve(metrics, points_sign=game.points_sign, num_seats=game.num_seats, title=title)
+    plots.save(curve, path / "learning")
 
 
 def conclude(config: Judged, path: Path, *, deals: int) -> None:

@@ -129,31 +129,35 @@ def cross_table(summaries: Sequence[Summary], *, points_sign: int, title: str, u
     return figure
 
 
-def learning_curve(metrics: Sequence[Mapping[str, float]], *, points_sign: int, title: str) -> Figure:
+def learning_curve(metrics: Sequence[Mapping[str, float]], *, points_sign: int, num_seats: int, title: str) -> Figure:
     """Draw a run's strength against each table, and its loss, over the decisions it has learned from.
 
     Args:
-        metrics: a line for each iteration, as metrics.jsonl has them; `against_NAME` stands in some.
+        metrics: a line for each iteration, as metrics.jsonl has them; `against_NAME` and `wins_NAME` stand in some.
         points_sign: +1 if many points are good, -1 if few are.
+        num_seats: P; an equal share of the wins is 1 / P.
         title: the heading.
     """
-    tables = list(dict.fromkeys(name for line in metrics for name in line if name.startswith("against_")))
+    tables = list(dict.fromkeys(name[8:] for line in metrics for name in line if name.startswith("against_")))
     with matplotlib.rc_context(_STYLE):
-        figure = Figure(figsize=(7.5, 5.0), layout="constrained")
-        strength, loss = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
-        for name, colour, marker in zip(tables, (BLUE, ORANGE, SKY, GREY), "oDsv", strict=False):
-            measured = [line for line in metrics if name in line]
-            millions = [line["decisions"] / 1e6 for line in measured]
-            label = f"at a table of {name.removeprefix('against_')}"
-            strength.plot(millions, [line[name] for line in measured], color=colour, marker=marker, label=label)
-        strength.axhline(0, color="black", linewidth=0.8, zorder=0)
-        strength.set_ylabel(f"points less the others'\n({'more' if points_sign > 0 else 'fewer'} is better)")
+        figure = Figure(figsize=(7.5, 6.5), layout="constrained")
+        points, wins, loss = figure.subplots(3, 1, sharex=True, height_ratios=(2, 2, 1))
+        for axes, prefix, equal in ((points, "against", 0), (wins, "wins", 100 / num_seats)):
+            for name, colour, marker in zip(tables, (BLUE, ORANGE, SKY, GREY), "oDsv", strict=False):
+                key = f"{prefix}_{name}"
+                measured = [(line["decisions"] / 1e6, line[key]) for line in metrics if key in line]
+                millions, values = zip(*measured, strict=True) if measured else ((), ())
+                shown = [100 * value for value in values] if axes is wins else values
+                axes.plot(millions, shown, color=colour, marker=marker, label=f"at a table of {name}")
+            axes.axhline(equal, color="black", linewidth=0.8, zorder=0)
+        points.set_ylabel(f"points less the others'\n({'more' if points_sign > 0 else 'fewer'} is better)")
+        wins.set_ylabel("matches won, %\n(line: an equal share)")
         if tables:
-            strength.legend(frameon=False)
+            points.legend(frameon=False)
         loss.plot([line["decisions"] / 1e6 for line in metrics], [line["loss"] for line in metrics], color=GREY)
         loss.set_ylabel("loss")
         loss.set_xlabel("million decisions")
-        for axes in (strength, loss):
+        for axes in (points, wins, loss):
             axes.grid(color="0.9")
             axes.set_axisbelow(True)
             axes.spines[["top", "right"]].set_visible(False)

@@ -22,7 +22,7 @@ FORMAT = "poison_env.evaluation/1"
 DIFFERENCES = (0.5, 0.25, 0.1)  # points a round for which the deals needed are told
 _POINTS = {"diff": "less the others'", "points": "own", "others": "others", "wins": "wins", "placement": "place"}
 _OVERFLOWS = {"overflows": "overflows", "deliberate": "deliberate", "of_chances": "of chances", "immune": "then immune"}
-_SHARES = ("wins", "of_chances", "immune")
+_SHARES = ("of_chances", "immune")
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Report:
     def tables(self) -> list[Table]:
         """Return tables for a terminal: points, overflows where the game has them, points by the candidate's seat."""
         totals = [summary.total for summary in self.summaries]
-        title = f"Points per {self.unit} (95 % interval), wins, place (0 best)"
+        title = f"Points per {self.unit} and wins (95 % intervals), place (0 best)"
         tables = [self._table(title, _POINTS, totals)]
         if _OVERFLOWS.keys() <= totals[0].keys():
             title = f"Overflows per {self.unit}: all, deliberate, what came of them"
@@ -137,6 +137,8 @@ def _needed(summary: Summary, difference: float) -> int:
 def _cell(name: str, estimate: Estimate) -> str:
     if math.isnan(estimate.value):
         return "–"
+    if name == "wins":
+        return f"{100 * estimate.value:.1f} % [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]"
     if name in _SHARES:
         return f"{100 * estimate.value:.1f} %"
     if name == "diff":

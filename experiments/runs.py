@@ -192,6 +192,13 @@ class Run:
             kept = [line for line in path.read_text(encoding="utf-8").splitlines() if _iteration_of(line) <= iteration]
             write_whole(path, "".join(line + "\n" for line in kept))
 
+    def logged(self, iteration: int) -> dict[str, float]:
+        """Return the metrics of that iteration; nothing where none were logged."""
+        path = self.path / "metrics.jsonl"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        found: list[dict[str, float]] = [json.loads(line) for line in lines if _iteration_of(line) == iteration]
+        return found[-1] if found else {}
+
 
 def _iteration_of(line: str) -> float:
     try:

@@ -162,11 +162,20 @@ def main(config: Config, *, path: Path, resume: bool = False) -> Path:
     agent = NeuralAgent(game, network, encoder)
     run = Run(path, asdict(config), resume=resume)
     about = describe(game, encoder, config.hidden)
+    done = run.restore(network, optimizer)
+    decided = int(run.logged(done).get("decisions", 0))  # matches of some games differ in length
+
+    def once(iteration: int) -> dict[str, float]:
+        nonlocal decided
+        metrics = train_once(config, game, agent, optimizer, iteration)
+        decided += int(metrics["decisions"])
+        return {**metrics, "decisions": decided}
+
     iterate(
         config,
         run,
-        run.restore(network, optimizer),
-        once=lambda iteration: train_once(config, game, agent, optimizer, iteration),
+        done,
+        once=once,
         look=lambda: quick_look(config, game, agent),
         save=lambda iteration: run.save(iteration, network, optimizer, about),
     )
@@ -176,7 +185,7 @@ def main(config: Config, *, path: Path, resume: bool = False) -> Path:
 def train_once(
     config: Config, game: Game[Any], agent: NeuralAgent, optimizer: torch.optim.Optimizer, iteration: int
 ) -> dict[str, float]:
-    """Play and learn one iteration; return its metrics."""
+    """Play and learn one iteration; return its metrics, `decisions` being its own."""
     left = 1 - iteration / config.iterations
     for group in optimizer.param_groups:
         group["lr"] = config.learning_rate * max(left, 0.05)
@@ -194,7 +203,7 @@ def train_once(
     ended = time.perf_counter()
     return {
         "iteration": iteration + 1,
-        "decisions": (iteration + 1) * len(experience.outputs),
+        "decisions": len(experience.outputs),
         "loss": loss,
         "return_spread": float(returns.std()),
         "play_seconds": played - begun,

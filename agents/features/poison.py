@@ -1,60 +1,16 @@
-"""What a network is given: numbers computed from an observation and its mask, so that equal positions look equal.
+"""Inputs for Poison."""
 
-Action ids stay the game's own: `Encoded.action_of` leads from a network's output back to them.
-"""
-
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from agents.features.encoding import Encoded
 from poison_env.core.layout import Observation
-from poison_env.core.protocol import BoolArray, Game
+from poison_env.core.protocol import BoolArray
 from poison_env.games.poison import Poison
 from poison_env.games.poison.tables import CAULDRONS
 from poison_env.scripted import moves_seen, overflow_costs
-
-
-class Encoded(NamedTuple):
-    """N decisions as a network sees them. Outputs are numbered like actions, but may stand for others."""
-
-    inputs: npt.NDArray[np.float32]  # (N, D)
-    mask: BoolArray  # (N, A) outputs that may be chosen; at least one in each row
-    action_of: npt.NDArray[np.int64]  # (N, A) the action each output stands for
-    output_of: npt.NDArray[
-        np.int64
-    ]  # (N, A) the output that judges each action; actions that lead to the same position share one
-
-    def actions(self, outputs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the actions (N,) that outputs (N,) stand for."""
-        return self.action_of[np.arange(len(outputs)), outputs]
-
-
-class Features(Protocol):
-    """Turns observations into inputs; one for each game and its options."""
-
-    name: str
-    size: int  # D
-
-    def encode(self, observation: Observation, action_mask: BoolArray) -> Encoded:
-        """Encode observations (N, F) with their masks (N, A)."""
-
-
-class CountFeatures:
-    """For any game: the observation scaled by its bounds, and the mask."""
-
-    name = "counts"
-
-    def __init__(self, game: Game[Any]) -> None:
-        self._layout = game.layout
-        self._actions = np.arange(game.num_actions)
-        self.size = game.layout.size + game.num_actions
-
-    def encode(self, observation: Observation, action_mask: BoolArray) -> Encoded:
-        """Encode observations (N, F) with their masks (N, A)."""
-        inputs = np.concatenate([self._layout.scale(observation), action_mask], axis=1, dtype=np.float32)
-        same = np.broadcast_to(self._actions, action_mask.shape)
-        return Encoded(inputs, action_mask, same, same)
 
 
 class PoisonFeatures:
@@ -143,20 +99,3 @@ class PoisonFeatures:
         rank = (blank_key[:, None, :] > blank_key[:, :, None]).sum(axis=2)  # (N, 3) how many of them are fuller
         place = np.where(colours > 0, colours - 1, np.take_along_axis(free, np.minimum(rank, CAULDRONS - 1), axis=1))
         return np.argsort(place, axis=1)
-
-
-def for_game(game: Game[Any]) -> Features:
-    """Return the best features there are for a game."""
-    return PoisonFeatures(game) if isinstance(game, Poison) else CountFeatures(game)
-
-
-def by_name(name: str, game: Game[Any]) -> Features:
-    """Return the features called `name`, as a checkpoint records them.
-
-    Raises:
-        KeyError: there are none, or they are not for this game.
-    """
-    for features in (for_game(game), CountFeatures(game)):
-        if features.name == name:
-            return features
-    raise KeyError(name)

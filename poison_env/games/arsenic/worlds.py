@@ -35,6 +35,7 @@ _ANY = (1 << KINDS) - 1  # sets of kinds as bits
 _KILLERS = (MAY_KILL.reshape(FLAVOURS, KINDS) << np.arange(KINDS)).sum(axis=1)  # (6,) what a last bite can have been
 _CELLS = 1 << 20  # entries of the table of arrangements at a time
 _TRIES = 1 << 12  # attempts at a time, over all rows
+_FULL = np.uint64(0x8080808080808080)  # the uppermost bit of each byte
 
 
 class _Tables:
@@ -142,34 +143,70 @@ class ArsenicWorlds(ArsenicEnding):
         tables: _Tables,
     ) -> npt.NDArray[np.int8]:
         """Draw arrangements that fit, (s, 6, n) kinds, until the cups agree; the t-th attempt of a row is its own."""
-        size = len(keys)
+        size, entries = len(keys), FLAVOURS * tables.n
         found = np.zeros((size, FLAVOURS, tables.n), np.int8)
         count = fits.sum(axis=2)  # (s, 6)
-        choices = np.flatnonzero(fits) % tables.number
+        choices = np.flatnonzero(fits)
         start = (np.cumsum(count.reshape(-1)) - count.reshape(-1)).reshape(size, FLAVOURS)
+        before, total, died = self._packed_doses(entry, eaters, fatal, tables)
         dose = DOSES.reshape(FLAVOURS, KINDS)
         moon = MOONS.reshape(FLAVOURS, KINDS)
         flavour = np.arange(FLAVOURS)[:, None]
+        keys = chance.fold(keys, _TRY)
         pending, tried, tries = np.arange(size), 0, 1
         while len(pending):
             rows = np.repeat(pending, tries)
-            words = chance.bits(
-                chance.fold(keys, _TRY)[rows], np.tile(np.arange(tried, tried + tries), len(pending)), 6
-            )
-            picked = choices[start[rows] + chance.below(words, count[rows])]
-            kinds = tables.kinds[picked]  # (t, 6, n)
-            bitten = entry[rows]
-            sums = np.take_along_axis(dose[flavour, kinds].reshape(len(rows), -1), bitten, axis=1)
+            words = chance.bits(keys[rows], np.tile(np.arange(tried, tried + tries), len(pending)), FLAVOURS // 2)
+            words = np.concatenate([words, words << np.uint64(32)], axis=1)  # `below` takes the upper halves
+            picked = choices[start[rows] + chance.below(words, count[rows])]  # (t, 6)
+            lives, dies = before[picked[:, 0]], total[picked[:, 0]]
+            for column in picked.T[1:]:
+                lives += before[column]
+                dies += total[column]
+            likely = np.flatnonzero((lives & _FULL == 0) & (dies & _FULL & died[rows] == died[rows]))
+
+            of = rows[likely]
+            kinds = tables.kinds[picked[likely] % tables.number]  # (l, 6, n)
+            sums = np.take_along_axis(dose[flavour, kinds].reshape(-1, entries), entry[of], axis=1)
             moons = None
             if self.specials:
-                moons = np.take_along_axis(moon[flavour, kinds].reshape(len(rows), -1), bitten, axis=1)
-            agrees = self._agrees(sums, moons, eaters[rows], fatal[rows]).reshape(-1, tries)
-            done = agrees.any(axis=1)
-            hit = np.flatnonzero(done) * tries + agrees[done].argmax(axis=1)
-            found[pending[done]] = kinds[hit]
-            pending, tried = pending[~done], tried + tries
+                moons = np.take_along_axis(moon[flavour, kinds].reshape(-1, entries), entry[of], axis=1)
+            agrees = np.flatnonzero(self._agrees(sums, moons, eaters[of], fatal[of]))
+            done, first = np.unique(of[agrees], return_index=True)
+            found[done] = kinds[agrees[first]]
+            pending, tried = np.setdiff1d(pending, done, assume_unique=True), tried + tries
             tries = max(1, _TRIES // max(1, len(pending)))
         return found
+
+    def _packed_doses(
+        self, entry: IntArray, eaters: IntArray, fatal: BoolArray, tables: _Tables
+    ) -> tuple[KeyArray, KeyArray, KeyArray]:
+        """Return what each arrangement adds to all cups at once, a byte for each seat.
+
+        Returns:
+            (s * 6 * R,) doses before a fatal bite, and with it; the first flavour's have 128 - lethal more, so that the
+            sum of six has a byte's uppermost bit where the dose is lethal. (s,) those bits of the seats that died.
+        """
+        size, number = len(entry), self.num_seats
+        row, bite = np.nonzero(eaters >= 0)
+        unit = np.zeros((2, size, FLAVOURS * tables.n))  # exact: six bytes are less than 2**53
+        worth = 256.0 ** eaters[row, bite]
+        unit[0, row, entry[row, bite]] = worth * ~fatal[row, bite]
+        unit[1, row, entry[row, bite]] = worth
+        flavour = np.arange(FLAVOURS)[:, None, None]
+        doses = DOSES.reshape(FLAVOURS, KINDS)[flavour, tables.kinds].astype(float)  # (6, R, n)
+        moons = MOONS.reshape(FLAVOURS, KINDS)[flavour, tables.kinds] * (self.lethal // 2 + 1.0)  # two are lethal
+        packed = [
+            (worth @ unit[which].reshape(size, FLAVOURS, tables.n, 1))[..., 0].astype(np.int64).view(np.uint64)
+            for which, worth in enumerate((doses, doses + moons))
+        ]
+        margin = sum((128 - self.lethal) << 8 * seat for seat in range(number))
+        for one in packed:
+            one[:, 0] += np.uint64(margin)
+        died = np.zeros(size, np.uint64)
+        dead, last = np.nonzero(fatal & (eaters >= 0))
+        np.bitwise_or.at(died, dead, np.uint64(128) << (8 * eaters[dead, last]).astype(np.uint64))
+        return packed[0].reshape(-1), packed[1].reshape(-1), died
 
     def _agrees(
         self, doses: IntArray, moons: BoolArray | None, eaters: IntArray, fatal: BoolArray

@@ -70,8 +70,10 @@ def test_what_is_a_brew_and_its_points(cards, options, points):
     assert values_of(cards, **options) == points
 
 
-def test_six_of_a_kind_plus_sums_offers_a_choice_of_effect():
+def test_a_card_and_two_sums_are_one_brew_with_a_choice_of_effect():
     game = Potio(num_seats=2, deck=REST)
+    five = np.array([[*sorted(game.deck.parse("P6 B3 B3 Y4 G2")), EMPTY, EMPTY, EMPTY]], np.int8)
+    assert len(game.brews.find(five)[0]) == 1
     state = table(game, "B3 B3 Y4 P6 G2", "B1")
     act(game, state, "take 1")
     assert zone(game, state, 0) == "B3 B3 Y4 P1 P6 G2"
@@ -89,11 +91,17 @@ def test_an_effect_without_a_target_is_not_asked_for():
 
 @pytest.mark.parametrize(
     ("own", "kinds"),
-    [("B1 B1 B1", {"freeze"}), ("Y1 Y1 Y1", {"burn"}), ("P1 P1 P1", {"steal"}), ("B1 Y1 G1", None)],
+    [
+        ("B1 B1 B1", {"freeze"}),
+        ("Y1 Y1 Y1", {"burn"}),
+        ("P1 P1 P1", {"steal"}),
+        ("B1 Y1 G1", None),
+        ("B6 Y6 P5 P1", {"freeze", "burn", "steal"}),
+    ],
 )
 def test_colours_decide_the_effect(own, kinds):
     game = Potio(num_seats=2, deck=REST)
-    state = table(game, own, "B3", centre="P5")
+    state = table(game, own, "B3", centre="B2")
     act(game, state, "take 1")
     places = [i + 1 for i, word in enumerate(zone(game, state, 0).split()) if word in own.split()]
     brew(game, state, *places)
@@ -172,13 +180,13 @@ def test_an_empty_zone_draws_two_before_the_effect():
 
 def test_eight_cards_explode_at_the_end_of_the_turn():
     game = Potio(num_seats=2, deck="B1x2 Y2 P6x5 Y6 B4 Y4 G1")
-    state = game.position(zones=["P6 P6 P6* P6* P6* B1 Y2", "B4"], centre="Y6 Y4", pile="")
+    state = game.position(zones=["P6* P6* P6* P6* P6* B1 Y2", "B4"], centre="Y6 Y4")
     size = int(state.pile_size[0])
     act(game, state, "take 1")
-    assert legal(game, state) == {"commit"} | {label for label in legal(game, state) if label.startswith("pick")}
+    assert legal(game, state) == {"commit"}
     act(game, state, "commit")
     assert (state.zones[0, 0] != EMPTY).sum() == 2
-    assert state.pile_size[0] == size + 8 - 2 - 1  # two drawn, one revealed
+    assert state.pile_size[0] == size + 6 - 1  # eight less the two drawn; the next player reveals one
     assert not (state.zones[0, 0][:2] & 1).any()
 
 
@@ -222,6 +230,13 @@ def test_too_many_turns_cut_the_match_off():
     assert (state.done[0], state.truncated[0]) == (True, True)
 
 
+def test_a_match_that_ends_by_the_rules_on_its_last_turn_is_not_cut_off():
+    game = Potio(num_seats=2, max_turns=3, stall_turns=3)
+    state = game.deal(np.array([0], np.uint64))
+    act(game, state, *["take 1", "commit"] * 3)
+    assert (state.done[0], state.truncated[0]) == (True, False)
+
+
 def test_of_equal_cards_the_first_is_picked():
     game = Potio(num_seats=2, deck=REST)
     state = table(game, "B3 B3 B3 B3", "B1", centre="P5")
@@ -242,6 +257,27 @@ def test_the_standard_deck_and_the_deal():
     assert ((state.zones != EMPTY).sum(axis=2) == 2).all()
     assert (state.centre_size == 4).all()
     assert set(state.first.tolist()) == {0, 1, 2, 3}
+
+
+def test_cards_are_dealt_from_the_first_player_on_then_the_centre():
+    game = Potio(num_seats=3, deck="B1x2 B2x2 Y3x2 Y4x2 P5x2 P6x2 G1x3", extra_cards_last=1)
+    order = game.deck.parse("B2 B1 Y4 Y3 P6 P5 G1 G1 B1 B2 P5 P6 Y3 Y4 G1")
+    state = game.deal_from(np.array(order) // 2, seeds=[1])
+    first = int(state.first[0])
+    assert [zone(game, state, (first + ahead) % 3) for ahead in range(3)] == ["B1 B2", "Y3 Y4", "P5 P6 G1"]
+    assert [game.deck.label(kind) for kind in state.centre[0]] == ["G1", "B1", "B2", "P5"]
+    assert "pile P6 Y3 Y4 G1" in game.text(state)
+
+
+def test_a_deal_is_that_from_its_own_order_of_cards():
+    game, seeds = Potio(), np.arange(6, dtype=np.uint64)
+    assert game.deal_from(game.card_order(seeds), seeds=seeds).equals(game.deal(seeds))
+
+
+@pytest.mark.parametrize("wrong", [np.zeros(66, int), np.arange(65), Potio().deck.cards * 1.0, np.zeros(132, int)])
+def test_orders_that_are_not_the_deck_are_refused(wrong):
+    with pytest.raises(PositionError, match="cards: "):
+        Potio().deal_from(wrong)
 
 
 def test_the_last_seat_may_get_more_cards():

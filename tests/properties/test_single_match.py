@@ -7,20 +7,16 @@ import pytest
 
 from poison_env import make
 from poison_env.core.errors import IllegalActionError
-from tests import arsenic_support, support
-from tests.potio_support import POTIO_SETS
+from tests.games import every_case
 from tests.support import arrays, many_keys, random_actions
 
-SETS = {"poison-v0": support.OPTION_SETS, "arsenic-v0": arsenic_support.OPTION_SETS, "potio-v0": POTIO_SETS}
-CASES = {f"{game}, {name}": (game, options) for game, sets in SETS.items() for name, options in sets.items()}
-every_case = pytest.mark.parametrize(("name", "options"), CASES.values(), ids=CASES)
 ROWS = 4
 EVERY = 9  # moves between two looks at all that is illegal
 
 
 @every_case
-def test_each_row_of_a_batch_is_the_match_played_alone(name: str, options: dict[str, Any]) -> None:
-    game = make(name, **options)
+def test_each_row_of_a_batch_is_the_match_played_alone(game_id: str, options: dict[str, Any]) -> None:
+    game = make(game_id, **options)
     batch = game.deal(many_keys(ROWS, 7))
     alone = [batch[row] for row in range(ROWS)]
     for move in range(game.max_moves):
@@ -42,8 +38,8 @@ def test_each_row_of_a_batch_is_the_match_played_alone(name: str, options: dict[
 
 
 @every_case
-def test_an_illegal_action_is_refused_alone_as_in_a_batch(name: str, options: dict[str, Any]) -> None:
-    game = make(name, **options)
+def test_an_illegal_action_is_refused_alone_as_in_a_batch(game_id: str, options: dict[str, Any]) -> None:
+    game = make(game_id, **options)
     match = game.deal(many_keys(1, 8))
     while not match.done[0]:
         before, pair = match.copy(), match[[0, 0]]
@@ -59,8 +55,8 @@ def test_an_illegal_action_is_refused_alone_as_in_a_batch(name: str, options: di
 
 
 @every_case
-def test_a_match_that_is_over_stays_as_it_is(name: str, options: dict[str, Any]) -> None:
-    game = make(name, **options)
+def test_a_match_that_is_over_stays_as_it_is(game_id: str, options: dict[str, Any]) -> None:
+    game = make(game_id, **options)
     match = game.deal(many_keys(1, 9))
     while not match.done[0]:
         game.step(match, random_actions(game, match))

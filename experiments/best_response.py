@@ -132,6 +132,7 @@ def build_tree(game: Game[Any], *, max_positions: int = MAX_POSITIONS, progress:
         mover = state.to_move[position]
         after = state[position]
         paid = game.step(after, action)
+        paid += _last_draws(game, after, game.num_seats)
         layers.append(Layer(state, before, likely, knowledge, position, action, paid))
 
         # Moves are open: what each seat can tell apart grows by who moved and how.
@@ -160,6 +161,16 @@ def _draws(game: HasChance, state: Any) -> tuple[IntArray, FloatArray, IntArray]
     for number, drawn in enumerate(outcomes):
         filled[number, : len(drawn)] = drawn
     return np.array(rows), np.array(likely), filled
+
+
+def _last_draws(game: HasChance, after: Any, seats: int) -> FloatArray:
+    """Return by how much the draws at the end of matches change on average what their last move has paid, (E, P)."""
+    changed = np.zeros((len(after), seats))
+    drawn = np.flatnonzero(after.done & game.drawn_now(after))
+    if len(drawn):
+        row, likely, outcomes = _draws(game, after[drawn])
+        np.add.at(changed, drawn[row], likely[:, None] * game.draw(after[drawn[row]], outcomes))
+    return changed
 
 
 def _ways(game: HasChance, state: Any) -> Iterator[tuple[tuple[int, ...], float]]:

@@ -1,6 +1,7 @@
 """The tree of a game, node by node, for libraries that walk it: OpenSpiel's states are nodes of it."""
 
 import json
+from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from typing import Any, Self
 
@@ -31,8 +32,9 @@ class Rules:
         self.returns: HasReturns = game
         self.seats = np.arange(game.num_seats)
         self.remembered = 0
-        nothing = (0.0,) * game.num_seats
-        self.root = Node(self, game.deal(chance.as_keys(0)), (), drawn=(), seen=(), rewards=nothing, returns=nothing)
+        self.nothing = nothing = (0.0,) * game.num_seats
+        match = game.deal(chance.as_keys(0))
+        self.root = Node(self, match, (), drawn=(), seen=(), rewards=nothing, returns=nothing, pending=nothing)
 
 
 class Node:
@@ -48,6 +50,7 @@ class Node:
         seen: tuple[npt.NDArray[np.int16], ...],
         rewards: tuple[float, ...],
         returns: tuple[float, ...],
+        pending: tuple[float, ...],
     ) -> None:
         self.rules = rules
         self.match = match  # a batch of one
@@ -56,11 +59,12 @@ class Node:
         self.seen = seen  # (P, F) for each draw: what every seat saw after it
         self.rewards = rewards  # since the last decision
         self.returns = returns
+        self.pending = pending  # what the last move pays unless the draw in progress changes it
         self.player: int = int(match.to_move[0])
-        if match.done[0]:
-            self.player = OVER
-        elif drawn is not None:
+        if drawn is not None:
             self.player = CHANCE
+        elif match.done[0]:
+            self.player = OVER
         self._children: dict[int, Node] = {}
         self._strings: dict[tuple[bool, int], str] = {}
 
@@ -103,23 +107,48 @@ class Node:
         return child
 
     def _after_outcome(self, before: tuple[int, ...], outcome: int) -> "Node":
-        rules, drawn, path = self.rules, (*before, outcome), (*self.path, (self.player, outcome))
-        paid = {"rewards": self.rewards, "returns": self.returns}
-        node = Node(rules, self.match, path, drawn=drawn, seen=self.seen, **paid)
-        if node.outcomes:
-            return node
-        match = self.match.copy()
-        rules.chance.draw(match, np.array([drawn]))
-        seen = (*self.seen, rules.game.observe(match[np.zeros_like(rules.seats)], rules.seats))
-        return Node(rules, match, path, drawn=None, seen=seen, **paid)
+        path = (*self.path, (self.player, outcome))
+        return self._drawing(self.match, path, (*before, outcome), self.pending)
 
     def _after_move(self, action: int) -> "Node":
-        rules, match = self.rules, self.match.copy()
-        paid = rules.game.step(match, np.array([action]))[0].tolist()
-        returns = tuple(map(sum, zip(self.returns, paid, strict=True)))
-        drawn = () if rules.chance.drawn_now(match)[0] else None
-        path = (*self.path, (self.player, action))
-        return Node(rules, match, path, drawn=drawn, seen=self.seen, rewards=tuple(paid), returns=returns)
+        rules, match, path = self.rules, self.match.copy(), (*self.path, (self.player, action))
+        paid = tuple(rules.game.step(match, np.array([action]))[0].tolist())
+        if rules.chance.drawn_now(match)[0]:
+            return self._drawing(match, path, (), paid)
+        return self._settled(match, path, self.seen, paid)
+
+    def _drawing(
+        self, match: State, path: tuple[tuple[int, int], ...], drawn: tuple[int, ...], paid: tuple[float, ...]
+    ) -> "Node":
+        """Return the node where chance goes on, or has drawn all: only then is told what the last move pays."""
+        rules = self.rules
+        node = Node(
+            rules,
+            match,
+            path,
+            drawn=drawn,
+            seen=self.seen,
+            rewards=rules.nothing,
+            returns=self.returns,
+            pending=paid,
+        )
+        if node.outcomes:
+            return node
+        match = match.copy()
+        change = rules.chance.draw(match, np.array([drawn], np.int64))[0].tolist()
+        seen = (*self.seen, rules.game.observe(match[np.zeros_like(rules.seats)], rules.seats))
+        return self._settled(match, path, seen, _sum(paid, change))
+
+    def _settled(
+        self,
+        match: State,
+        path: tuple[tuple[int, int], ...],
+        seen: tuple[npt.NDArray[np.int16], ...],
+        paid: tuple[float, ...],
+    ) -> "Node":
+        """Return the node where a seat is to move, or all is over."""
+        returns, nothing = _sum(self.returns, paid), self.rules.nothing
+        return Node(self.rules, match, path, drawn=None, seen=seen, rewards=paid, returns=returns, pending=nothing)
 
     # --- what a seat sees ---
 
@@ -166,6 +195,10 @@ class Node:
         if isinstance(rules.game, HasPicture):
             return rules.game.text(self.match)
         return f"{rules.game.id}, {' '.join(map(str, rules.game.observe_all(self.match)[0].tolist()))}"
+
+
+def _sum(one: Iterable[float], other: Iterable[float]) -> tuple[float, ...]:
+    return tuple(map(sum, zip(one, other, strict=True)))
 
 
 @lru_cache(maxsize=16)

@@ -12,7 +12,7 @@ What a state shows is at most what a seat knows:
 - Information states remember everything, as OpenSpiel's algorithms suppose: what the seat saw when chance had drawn,
   and all moves since, which are open. A game that lets seats forget (`recall="none"`) shows less in its observations
   alone: who wants to learn without memory uses `observation_tensor`.
-- Observations are the game's own, `game.layout`, with the seat to move.
+- Observations are the game's own, `game.layout`, with the seat to move (`to_move`, in some games a section of theirs).
 - At a chance node nothing of the draw in progress is seen.
 
 Search and solvers in Python work (`ISMCTSBot`, `CFRSolver`, `best_response`, `exploitability`), and so do those in C++
@@ -118,11 +118,13 @@ class MatchObserver:
         game = rules.game
         self.recall = recall
         shapes: dict[str, tuple[int, ...]] = {"player": (game.num_seats,), "to_move": (game.num_seats,)}
+        sections = {section.name: section.shape for section in game.layout.sections}
+        self._tells_mover = recall or "to_move" not in sections  # else the game's own section does
         if recall:
             shapes["seen"] = (rules.chance.max_draws, game.layout.size)
             shapes["moves"] = (game.max_moves, game.num_seats + game.num_actions)
         else:
-            shapes |= {section.name: section.shape for section in game.layout.sections}
+            shapes = {name: shape for name, shape in shapes.items() if name not in sections} | sections
         ends = np.cumsum([np.prod(shape) for shape in shapes.values()])
         self.tensor = np.zeros(ends[-1], np.float32)
         parts = np.split(self.tensor, ends[:-1])
@@ -134,7 +136,7 @@ class MatchObserver:
         node = state.node
         self.tensor.fill(0)
         self.dict["player"][player] = 1
-        if node.player >= 0:
+        if node.player >= 0 and self._tells_mover:
             self.dict["to_move"][node.player] = 1
         if self.recall:
             for number, views in enumerate(node.seen):

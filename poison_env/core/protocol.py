@@ -180,9 +180,11 @@ class HasPicture(Protocol):
 class HasChance(Protocol):
     """Ability of games whose chance can be drawn one outcome at a time, as game trees and exact solvers need it.
 
-    `deal` draws before the first move and `step` before some later ones, at once and from the match's seed. All that
-    is drawn between two moves is one draw, a row of outcomes; what no seat can ever learn is not among them. Draws
-    that no seat can tell apart are one and the same row, so that each has one path through the tree.
+    `deal` draws before the first move and `step` after some of them, the last one too, at once and from the match's
+    seed. All that is drawn between two moves is one draw, a row of outcomes; what no seat can ever learn is not among
+    them, and what is hidden is drawn when a seat first sees it. Draws that no seat can tell apart are one and the same
+    row, so that each has one path through the tree. The row is empty where a move alone has shown seats what they
+    could not know: moves and what seats see after each draw must tell all that they ever know.
     """
 
     @property
@@ -198,7 +200,7 @@ class HasChance(Protocol):
         """An upper bound of the draws in a match."""
 
     def drawn_now(self, state: Any) -> BoolArray:
-        """Return (B,): chance has drawn since the last move, or before the first; such a draw can be drawn again."""
+        """Return (B,): there is a draw after the last move, or before the first; it can be drawn again."""
 
     def next_outcomes(self, state: Any, drawn: Sequence[int]) -> dict[int, float]:
         """Return what may follow the outcomes `drawn` of the present draw, and how likely; nothing if that is all.
@@ -211,8 +213,11 @@ class HasChance(Protocol):
             PositionError: chance cannot draw these.
         """
 
-    def draw(self, state: Any, outcomes: IntArray) -> None:
+    def draw(self, state: Any, outcomes: IntArray) -> FloatArray:
         """Let chance have drawn `outcomes` instead, in place: a row for each match, filled up with -1.
+
+        Returns:
+            (B, P) by how much that changes what the last move has paid.
 
         Raises:
             PositionError: chance cannot draw a row, or a match is past its draw; nothing has changed.

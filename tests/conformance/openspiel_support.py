@@ -8,7 +8,7 @@ from absl import flags
 
 import poison_env.adapters.openspiel  # noqa: F401  # it registers the games
 from poison_env.core import chance
-from poison_env.games.poison import Poison, PoisonState
+from poison_env.core.protocol import State
 
 TINY = "num_seats=2,deck=R7x2 R9 G4x3,deal=hands4,num_rounds=1,reward=relative,first_dealer=0"  # 1,005 decisions
 SMALL = "num_seats=2,deck=R1x2 R3 R5 B2x2 B4 B6"
@@ -27,6 +27,9 @@ OPTIONS = [
     TINY,
     SMALL,
     f"{SMALL},deal=hands4,recall=none",
+    "python_potio(max_turns=10)",
+    "python_potio(num_seats=2,deck=B1x3 B2x3 Y1 G1x2,reward=relative,grey_first=False)",
+    "python_potio(players=3,deck=B1x7 B2x3 Y1x3 Y2x7 P1x7 P3x2 G1x7,max_turns=40,reward=win,extra_cards_last=5)",
 ]
 
 if not flags.FLAGS.is_parsed():
@@ -34,13 +37,12 @@ if not flags.FLAGS.is_parsed():
 
 
 def load(parameters: str = "") -> Any:
-    return pyspiel.load_game(f"python_poison({parameters})" if parameters else "python_poison")
+    """Return a game by its name and parameters, or Poison by its parameters alone."""
+    return pyspiel.load_game(parameters if parameters.startswith("python_") else f"python_poison({parameters})")
 
 
-def rules(game: Any) -> Poison:
-    found = game.rules.game
-    assert isinstance(found, Poison)
-    return found
+def rules(game: Any) -> Any:
+    return game.rules.game
 
 
 def at_depth(game: Any, seed: int, moves: int | None = None) -> Any:
@@ -60,7 +62,13 @@ def at_depth(game: Any, seed: int, moves: int | None = None) -> Any:
     return state
 
 
-def dealt(game: Any, seed: int) -> tuple[Any, PoisonState]:
+def on_the_way(game: Any, seed: int, part: float) -> Any:
+    """Return a state after a part of a random match; 1 is its end."""
+    moves = [step for step in at_depth(game, seed).full_history() if step.player >= 0]
+    return at_depth(game, seed, int(part * len(moves)))
+
+
+def dealt(game: Any, seed: int) -> tuple[Any, State]:
     """Return one and the same match of one round, dealt from a seed here, in OpenSpiel and in the rules."""
     ours = rules(game).deal(chance.as_keys(seed))
     theirs = game.new_initial_state()

@@ -13,7 +13,7 @@ import pyspiel
 import pytest
 from open_spiel.integration_tests import api_test
 
-from experiments.best_response import build_tree
+from experiments.best_response import Tree, build_tree
 from poison_env.adapters import game_tree
 from poison_env.core.errors import IllegalActionError, LifeCycleError, OptionError, PositionError
 from poison_env.core.protocol import HasChance
@@ -39,7 +39,9 @@ def test_many_random_matches_pass_openspiels_checks(options: str, deck: str, pla
     pyspiel.random_sim_test(game, num_sims=3, serialize=True, verbose=False)
 
 
-@pytest.mark.parametrize("parameters", [TINY, "num_seats=3,num_rounds=2", "recall=none,num_rounds=1"])
+@pytest.mark.parametrize(
+    "parameters", [TINY, "num_seats=3,num_rounds=2", "recall=none,num_rounds=1", "python_potio(max_turns=6)"]
+)
 def test_openspiels_api_test_of_a_part_of_the_tree(parameters: str) -> None:
     cases = {"game": load(parameters), "game_name": parameters}
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(
@@ -51,12 +53,18 @@ def test_openspiels_api_test_of_a_part_of_the_tree(parameters: str) -> None:
     assert result.testsRun == 5
 
 
-def test_openspiels_api_test_of_a_whole_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    name = "num_seats=2,deck=R9x3 G9x2,num_rounds=1,reward=relative,deal=hands4"
+@pytest.mark.parametrize(
+    "name",
+    [
+        "num_seats=2,deck=R9x3 G9x2,num_rounds=1,reward=relative,deal=hands4",
+        "python_potio(num_seats=2,deck=B1x7 Y1x2,max_turns=1,reward=relative)",
+    ],
+)
+def test_openspiels_api_test_of_a_whole_tree(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     game = load(name)
     tree = build_tree(rules(game))  # what there is to be found, by the batched rules
-    ends = sum(len(layer.action) for layer in tree.layers) - (tree.positions - len(tree.layers[0].likely))
-    monkeypatch.setitem(api_test.TOTAL_NUM_STATES, name, (chance_nodes(game), tree.positions, ends))
+    chances, ends = chances_and_ends(tree)
+    monkeypatch.setitem(api_test.TOTAL_NUM_STATES, name, (chances, tree.positions, ends))
     monkeypatch.setitem(api_test.PERFECT_RECALL_NUM_STATES, name, tree.information_sets)
     cases = {"game": game, "game_name": name}
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(type("Whole", (api_test.EnforceAPIOnFullTreeBase,), cases))
@@ -66,16 +74,26 @@ def test_openspiels_api_test_of_a_whole_tree(monkeypatch: pytest.MonkeyPatch) ->
     assert result.testsRun == 8
 
 
-def chance_nodes(game: Any) -> int:
-    """Count the ways in which a deal can have begun."""
-    core = rules(game)
-    found, waiting = 0, [()]
-    while waiting:
-        drawn = waiting.pop()
-        following = core.next_outcomes(core.deal(np.zeros(1, np.uint64)), drawn)
-        found += bool(following)
-        waiting += [(*drawn, outcome) for outcome in following]
-    return found
+def chances_and_ends(tree: Tree) -> tuple[int, int]:
+    """Count the ways in which a draw can have begun, and those in which a match can have ended."""
+    game: Any = tree.game
+    starts = [game.deal(np.zeros(1, np.uint64))]
+    for layer in tree.layers:
+        starts.append(layer.state[layer.position])
+        game.step(starts[-1], layer.action)
+    chances = ends = 0
+    for state in starts:
+        draws = game.drawn_now(state)
+        ends += np.count_nonzero(state.done & ~draws)
+        for row in np.flatnonzero(draws):
+            match, waiting = state[row], [()]
+            while waiting:
+                drawn = waiting.pop()
+                following = game.next_outcomes(match, drawn)
+                chances += bool(following)
+                ends += bool(match.done[0]) and not following
+                waiting += [(*drawn, outcome) for outcome in following]
+    return chances, ends
 
 
 # --- parameters
@@ -163,31 +181,34 @@ def test_a_match_is_the_rules_own_bit_for_bit(parameters: str) -> None:
     game = load(parameters)
     core = rules(game)
     theirs = at_depth(game, seed=1)
-    ours, replay, paid = None, game.new_initial_state(), np.zeros(core.num_seats)
+    ours, replay, paid, now = (
+        core.deal(np.array([7], np.uint64)),
+        game.new_initial_state(),
+        0,
+        np.zeros(game.num_players()),
+    )
     drawn: list[int] = []
     for step in theirs.full_history():
+        replay.apply_action(step.action)
         if step.player == pyspiel.PlayerId.CHANCE:
             drawn.append(step.action)
-            replay.apply_action(step.action)
-            if not replay.is_chance_node():
-                ours = core.deal(np.array([7], np.uint64)) if ours is None else ours
-                core.draw(ours, np.array([drawn]))
-                drawn = []
+        else:
+            assert step.player == ours.to_move[0]
+            now = core.step(ours, np.array([step.action]))[0]
+        if replay.is_chance_node():
             continue
-        assert ours is not None
-        assert step.player == replay.current_player() == ours.to_move[0]
-        np.testing.assert_array_equal(core.action_mask(ours)[0], replay.legal_actions_mask())
+        if core.drawn_now(ours)[0]:
+            now = now + core.draw(ours, np.array([drawn], np.int64))[0]
+            drawn = []
+        paid = paid + now
+        assert (now.tolist(), paid.tolist()) == (replay.rewards(), replay.returns())
+        assert ours.done[0] == replay.is_terminal()
+        if not ours.done[0]:
+            assert replay.current_player() == ours.to_move[0]
+            np.testing.assert_array_equal(core.action_mask(ours)[0], replay.legal_actions_mask())
         for seat in range(core.num_seats):
             seen = core.observe(ours, np.array([seat]))[0]
-            np.testing.assert_array_equal(seen, replay.observation_tensor(seat)[2 * core.num_seats :])
-        now = core.step(ours, np.array([step.action]))[0]
-        paid += now
-        replay.apply_action(step.action)
-        if not replay.is_chance_node():
-            assert now.tolist() == replay.rewards()
-        assert paid.tolist() == replay.returns()
-    assert ours is not None
-    assert ours.done[0]
+            np.testing.assert_array_equal(seen, replay.observation_tensor(seat)[-core.layout.size :])
     assert replay.is_terminal()
     assert replay.returns() == theirs.returns()
 

@@ -9,7 +9,7 @@ import pytest
 from open_spiel.python.observation import make_observation
 
 from poison_env.core.errors import OptionError
-from tests.conformance.openspiel_support import OPTIONS, SMALL, TINY, at_depth, load, rules
+from tests.conformance.openspiel_support import OPTIONS, SMALL, TINY, at_depth, load, on_the_way, rules
 from tests.support import chi_square_z
 
 every_game = pytest.mark.parametrize("parameters", OPTIONS)
@@ -18,6 +18,7 @@ TREES = [
     "num_seats=2,deck=R7 R9 G4x2,num_rounds=1",
     "num_seats=2,deck=R7 B9 G9,num_rounds=2,deal=equal,first_dealer=0",
     "num_seats=3,deck=R9x2 G9x2,deal=hands4,num_rounds=1,recall=none",
+    "python_potio(num_seats=2,deck=B1x7 Y1x2,max_turns=1)",
 ]
 
 
@@ -32,17 +33,16 @@ def every_state(game: Any) -> list[Any]:
 
 
 def knowledge(game: Any, state: Any, seat: int) -> tuple[Any, ...]:
-    """Return what a seat has seen on the way to a state: its own cards as they were dealt, and all moves."""
-    core, seen, replay = rules(game), [], game.new_initial_state()
+    """Return what a seat has seen on the way to a state: all moves, and what it was shown after each."""
+    known: list[Any] = []
+    replay = game.new_initial_state()
     for step in state.full_history():
-        was_chance = replay.is_chance_node()
         replay.apply_action(step.action)
-        if was_chance and not replay.is_chance_node():
-            hand = core.layout.decode(core.observe(replay.node.match, np.array([seat])), "own_hand")
-            seen.append(("dealt", replay.current_player(), *hand[0].tolist()))
-        elif not was_chance:
-            seen.append(("moved", step.player, step.action))
-    return tuple(seen)
+        if step.player >= 0:
+            known.append((step.player, step.action))
+        if not replay.is_chance_node():
+            known.append((replay.current_player(), replay.node.view(seat).tobytes()))
+    return tuple(known)
 
 
 @pytest.mark.parametrize("parameters", TREES)
@@ -65,10 +65,11 @@ def test_observations_are_the_rules_own_in_text_and_numbers(parameters: str) -> 
     game = load(parameters)
     core = rules(game)
     for seed in range(3):
-        state = at_depth(game, seed, moves=(3 + 11 * seed) % core.cards_dealt)
+        state = on_the_way(game, seed, seed / 3)
         for seat in range(core.num_seats):
             view = core.observe(state.node.match, np.array([seat]))[0]
-            turn = np.eye(core.num_seats)[[seat, state.current_player()]].ravel()
+            told_apart = [seat] if "to_move" in core.layout.slices else [seat, state.current_player()]
+            turn = np.eye(core.num_seats)[told_apart].ravel()
             np.testing.assert_array_equal([*turn, *view], state.observation_tensor(seat))
             told = dict(part.split(" ", 1) for part in state.observation_string(seat).split("\n")[1].split("; "))
             for section in core.layout.sections:
@@ -81,8 +82,8 @@ def test_nothing_that_a_seat_cannot_know_changes_what_it_is_shown(parameters: st
     game = load(parameters)
     core = rules(game)
     random = np.random.default_rng(1)
-    for seed, moves in enumerate([0, 2, core.cards_dealt // 2, core.cards_dealt - 1, core.max_moves - 1]):
-        state = at_depth(game, seed, moves)
+    for seed, part in enumerate([0, 0.1, 0.3, 0.5, 0.8, 0.99]):
+        state = on_the_way(game, seed, part)
         seat = seed % core.num_seats
         world = state.resample_from_infostate(seat, random.random)
         assert world.information_state_string(seat) == state.information_state_string(seat)
@@ -97,8 +98,7 @@ def test_nothing_that_a_seat_cannot_know_changes_what_it_is_shown(parameters: st
 @every_game
 def test_a_resampled_state_is_what_its_history_leads_to(parameters: str) -> None:
     game = load(parameters)
-    core = rules(game)
-    state = at_depth(game, seed=5, moves=core.cards_dealt * 2 // 3)
+    state = on_the_way(game, seed=5, part=2 / 3)
     world = state.resample_from_infostate(state.current_player(), np.random.default_rng(2).random)
     replay = game.new_initial_state()
     for action in world.history():

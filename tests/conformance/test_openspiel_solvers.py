@@ -1,6 +1,7 @@
 """OpenSpiel's solvers and searchers run on our games, and our exact best response agrees with its own."""
 
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from tests.conformance.openspiel_support import TINY, load, rules
 from tests.support import many_keys
 
 THREE = "num_seats=3,deck=R9x2 R7 G4x2,deal=hands4,num_rounds=1,first_dealer=0"
+POTIO = "python_potio(num_seats=2,deck=B1x7 Y1x2,max_turns=1,reward=relative)"
 TWO_ROUNDS = "num_seats=2,deck=R9 R7 G9,deal=equal,num_rounds=2,reward=relative,first_dealer=1"
 
 
@@ -59,8 +61,10 @@ def compare(parameters: str, theirs: Any, ours: Any) -> float:
     return found.nash_conv
 
 
-@pytest.mark.parametrize("name", ["random", "cautious", "greedy"])
-@pytest.mark.parametrize("parameters", [TINY, THREE, TWO_ROUNDS])
+@pytest.mark.parametrize(
+    ("parameters", "name"),
+    [*product([TINY, THREE, TWO_ROUNDS], ["random", "cautious", "greedy"]), *product([POTIO], ["random", "greedy"])],
+)
 def test_our_best_responses_to_agents_are_openspiels(parameters: str, name: str) -> None:
     compare(parameters, AgentPolicy(load(parameters), name), agents.load(name))
 

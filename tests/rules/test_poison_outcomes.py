@@ -1,9 +1,5 @@
-"""Chance outcome by outcome: exact, one path for a deal, and back again from a match; and what a match can pay."""
+"""The chance of Poison outcome by outcome, and what a match can pay; what holds in every game is in test_outcomes."""
 
-from collections import Counter
-from collections.abc import Iterator
-from fractions import Fraction
-from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -11,90 +7,18 @@ import pytest
 
 from experiments.best_response import build_tree
 from poison_env.core.errors import PositionError
-from poison_env.core.protocol import HasChance, HasReturns
-from poison_env.games.poison import Poison, PoisonState
+from poison_env.games.poison import Poison
 from tests.support import (
     OPTION_SETS,
     TINY,
     advance,
-    arrays,
     at_random_depths,
     chi_square_z,
-    every_seat,
     keys,
     many_keys,
 )
 
 every_option_set = pytest.mark.parametrize("name", OPTION_SETS)
-
-SMALL: dict[str, dict[str, Any]] = {  # few enough cards to go through all orders of dealing
-    "two hands": {"num_seats": 2, "deck": "R1x2 R3 B2x2 G4"},
-    "cards aside": {"num_seats": 2, "deck": "R1x3 R3 B2x2 G4", "deal": "hands4"},
-    "unequal hands": {"num_seats": 3, "deck": "R1x2 R3x2 B2 B4 G4"},
-    "equal hands": {"num_seats": 3, "deck": "R1x2 R3x2 B2 B4 G4", "deal": "equal"},
-    "no recall": {"num_seats": 2, "deck": "R1x3 R3 B2x2 G4", "deal": "hands4", "recall": "none"},
-}
-
-
-def ways(game: Poison, state: PoisonState, drawn: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], float]]:
-    following = game.next_outcomes(state, drawn)
-    if not following:
-        yield drawn, 1.0
-    for outcome, likely in following.items():
-        for path, rest in ways(game, state, (*drawn, outcome)):
-            yield path, likely * rest
-
-
-def frozen(hands: Any) -> tuple[Any, ...]:
-    return tuple(map(tuple, hands.tolist()))
-
-
-def without_seeds(state: PoisonState) -> PoisonState:
-    state = state.copy()
-    state.seeds[:] = 0
-    return state
-
-
-def replayed(game: Poison, state: PoisonState) -> PoisonState:
-    """Return a batch of one again, from the outcomes and moves that it tells of."""
-    outcomes, events = game.outcomes(state)[0].tolist(), state.events[0].tolist()
-    again = game.deal(keys(12345))
-    while True:
-        if game.drawn_now(again)[0]:
-            drawn: tuple[int, ...] = ()
-            while game.next_outcomes(again, drawn):
-                drawn = (*drawn, outcomes.pop(0))
-            game.draw(again, np.array([drawn]))
-        if again.moves[0] == state.moves[0]:
-            assert set(outcomes) <= {-1}
-            return again
-        game.step(again, np.array([events.pop(0) % game.num_actions]))
-
-
-@every_option_set
-def test_poison_has_the_abilities(name: str) -> None:
-    game = Poison(**OPTION_SETS[name])
-    assert isinstance(game, HasChance)
-    assert isinstance(game, HasReturns)
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_every_deal_has_one_path_and_its_exact_chance(name: str) -> None:
-    game = Poison(**SMALL[name], first_dealer=0, num_rounds=1)
-    orders = Counter(permutations(game.deck.cards))  # every order as often as cards that look alike can be exchanged
-    state = game.deal_from(np.array([*orders]))
-    expected: Counter[Any] = Counter()
-    for hands, number in zip(map(frozen, state.hands), orders.values(), strict=True):
-        expected[hands] += number
-    found = {}
-    for path, likely in ways(game, state[0]):
-        drawn = state[0]
-        game.draw(drawn, np.array([path]))
-        assert frozen(drawn.hands[0]) not in found
-        found[frozen(drawn.hands[0])] = likely
-    assert found.keys() == expected.keys()
-    for hands, number in expected.items():
-        assert found[hands] == pytest.approx(float(Fraction(number, orders.total())), rel=1e-12)
 
 
 def test_the_first_dealer_is_drawn_first_and_only_once() -> None:
@@ -113,47 +37,12 @@ def test_a_given_dealer_is_not_drawn() -> None:
 
 
 @every_option_set
-def test_probabilities_of_a_deck_of_any_size_add_up_to_one(name: str) -> None:
-    game = Poison(**OPTION_SETS[name])
-    state = game.deal(keys(3))
-    drawn: tuple[int, ...] = ()
-    wanted = game.outcomes(state)[0]
-    while following := game.next_outcomes(state, drawn):
-        assert sum(following.values()) == pytest.approx(1, rel=1e-12)
-        assert min(following.values()) > 0
-        assert list(following) == sorted(following)
-        drawn = (*drawn, int(wanted[len(drawn)]))
-    assert drawn == tuple(wanted[wanted >= 0].tolist())
-
-
-@every_option_set
 def test_chance_has_drawn_when_a_round_begins(name: str) -> None:
     game = Poison(**OPTION_SETS[name])
     state = at_random_depths(game, many_keys(60))
     begun = (state.moves % game.cards_dealt == 0) & ~state.done
     np.testing.assert_array_equal(begun, game.drawn_now(state))
     np.testing.assert_array_equal([True] * 5, game.drawn_now(game.deal(many_keys(5))))
-
-
-@every_option_set
-def test_a_match_is_its_outcomes_and_its_moves(name: str) -> None:
-    game = Poison(**OPTION_SETS[name])
-    state = at_random_depths(game, many_keys(12))
-    for row in range(len(state)):
-        assert without_seeds(replayed(game, state[row])).equals(without_seeds(state[row]))
-
-
-@every_option_set
-def test_outcomes_are_within_their_bounds(name: str) -> None:
-    game = Poison(**OPTION_SETS[name])
-    state = game.deal(many_keys(5))
-    advance(game, state)
-    outcomes = game.outcomes(state)
-    assert outcomes.shape == (5, game.max_outcomes)
-    assert outcomes.min() >= 0
-    assert outcomes.max() < game.num_outcomes
-    labels = [game.outcome_label(outcome) for outcome in range(game.num_outcomes)]
-    assert len(set(labels)) == game.num_outcomes
 
 
 def test_labels_are_cards_and_dealers() -> None:
@@ -164,27 +53,6 @@ def test_labels_are_cards_and_dealers() -> None:
         "seat 0 deals first",
         "seat 1 deals first",
     ]
-
-
-@every_option_set
-def test_redrawing_keeps_all_that_the_seat_knows(name: str) -> None:
-    game = Poison(**OPTION_SETS[name])
-    remembering = Poison(**{**OPTION_SETS[name], "recall": "perfect"})
-    state, seats = every_seat(game, at_random_depths(game, many_keys(4)))
-    outcomes = game.redraw(state, seats, many_keys(len(state), seed=5))
-    for row in range(len(state)):
-        world = remembering.deal(keys(1))
-        drawn, events = [o for o in outcomes[row].tolist() if o >= 0], state.events[row].tolist()
-        while True:
-            if game.drawn_now(world)[0]:
-                width = game.cards_dealt + int(world.moves[0] == 0 and game.first_dealer is None)
-                game.draw(world, np.array([drawn[:width]]))
-                drawn = drawn[width:]
-            if world.moves[0] == state.moves[row]:
-                break
-            remembering.step(world, np.array([events.pop(0) % game.num_actions]))  # legal, or this raises
-        at = seats[[row]]
-        np.testing.assert_array_equal(remembering.observe(state[row], at), remembering.observe(world, at))
 
 
 @pytest.mark.parametrize("recall", ["perfect", "none"])
@@ -243,15 +111,6 @@ def test_nothing_follows_what_chance_cannot_draw(drawn: tuple[int, ...]) -> None
         game.next_outcomes(game.deal(keys(1)), drawn)
 
 
-def test_a_match_past_its_draw_is_not_dealt_again() -> None:
-    game = Poison(num_seats=2, deck=TINY, num_rounds=1)
-    state = game.deal(keys(1))
-    outcomes = game.outcomes(state)
-    advance(game, state, 1)
-    with pytest.raises(PositionError, match="row 0: the match is over, or past its draw"):
-        game.draw(state, outcomes)
-
-
 def test_a_position_set_up_does_not_tell_its_outcomes() -> None:
     game = Poison(num_seats=2, deck=TINY, num_rounds=1)
     state = game.position(hands=["R1", "R3"], cauldrons=["R5", "", ""])
@@ -259,29 +118,7 @@ def test_a_position_set_up_does_not_tell_its_outcomes() -> None:
         game.outcomes(state)
 
 
-def test_reading_and_redrawing_leave_the_match_alone() -> None:
-    game = Poison(num_rounds=2)
-    state = at_random_depths(game, many_keys(20))
-    before = state.copy()
-    outcomes = game.outcomes(state)
-    game.redraw(state, state.to_move, many_keys(20))
-    assert state.equals(before)
-    assert not any(np.shares_memory(outcomes, array) for array in arrays(state).values())
-
-
 # --- what a match can pay
-
-
-@pytest.mark.parametrize("reward", ["points", "relative", "win"])
-@every_option_set
-def test_no_match_pays_more_or_less_than_the_bounds(name: str, reward: str) -> None:
-    game = Poison(**{**OPTION_SETS[name], "reward": reward, "handicaps": None})
-    paid = advance(game, game.deal(many_keys(100)))
-    low, high = game.return_bounds
-    assert paid.min() >= low
-    assert paid.max() <= high
-    if game.return_sum is not None:
-        np.testing.assert_allclose(paid.sum(axis=1), game.return_sum, atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ where dealing round the table would have a path for each order. Cards that are s
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
-from math import comb
 
 import numpy as np
 import numpy.typing as npt
 
 from poison_env.core.chance import KeyArray
 from poison_env.core.errors import PositionError
-from poison_env.core.protocol import BoolArray, IntArray
+from poison_env.core.outcomes import check_outcomes, next_in_hand, refuse
+from poison_env.core.protocol import BoolArray, FloatArray, IntArray
 from poison_env.games.poison.dealing import PoisonDealer, PoisonState
 
 
@@ -52,18 +52,18 @@ class PoisonOutcomes(PoisonDealer):
     def next_outcomes(self, state: PoisonState, drawn: Sequence[int]) -> dict[int, float]:
         """Return what may follow the outcomes `drawn` of the present draw, and how likely; nothing if that is all.
 
-        Hands are dealt one after another, the first player's first. With c cards of each kind left for a hand, the
-        chance that it holds n of each is that of drawing without replacement, so the chance of its next card is a
-        quotient of numbers of ways to fill it up.
+        Hands are dealt one after another, the first player's first.
 
         Raises:
             PositionError: chance cannot draw these.
         """
         cards = list(drawn)
         if self._dealer_drawn and state.round[0] == 0:
+            dealers = {self.num_kinds + seat: 1 / self.num_seats for seat in range(self.num_seats)}
             if not cards:
-                return {self.num_kinds + seat: 1 / self.num_seats for seat in range(self.num_seats)}
-            cards = cards[1:]
+                return dealers
+            if cards.pop(0) not in dealers:
+                raise PositionError(f"chance cannot draw {list(drawn)}")
         if len(cards) == self.cards_dealt:
             return {}
         falls = any(a > b for place, (a, b) in enumerate(pairwise(cards), 1) if place not in self._hand_ends)
@@ -71,45 +71,25 @@ class PoisonOutcomes(PoisonDealer):
             raise PositionError(f"chance cannot draw {list(drawn)}")
         hand = sum(end <= len(cards) for end in self._hand_ends)
         start = self._hand_ends[hand] - self.hand_sizes[hand]
-        held, missing = cards[start:], self._hand_ends[hand] - len(cards)
         left = self.deck.counts - np.bincount(np.array(cards[:start], np.int64), minlength=self.num_kinds)
-        counts = np.maximum(left, 0).tolist()
-        beyond = [*accumulate(reversed(counts), initial=0)][::-1]  # [k]: cards of kind k and above
-        last = held[-1] if held else 0
-        copies = held.count(last)
-        # Ways to fill the hand up, given the kinds below `last` and at least so many copies of it.
-        again = sum(
-            comb(counts[last], n) * comb(beyond[last + 1], copies + missing - n)
-            for n in range(copies + 1, copies + missing + 1)
-        )
-        stay = comb(counts[last], copies)
-        ways = {last: again} | {
-            kind: stay * (comb(beyond[kind], missing) - comb(beyond[kind + 1], missing))
-            for kind in range(last + 1, self.num_kinds)
-        }
-        total = sum(ways.values())
-        if not total or left.min() < 0:
+        following = next_in_hand(np.maximum(left, 0).tolist(), cards[start:], self.hand_sizes[hand])
+        if not following or left.min() < 0:
             raise PositionError(f"chance cannot draw {list(drawn)}")
-        return {kind: number / total for kind, number in ways.items() if number}
+        return following
 
-    def draw(self, state: PoisonState, outcomes: IntArray) -> None:
+    def draw(self, state: PoisonState, outcomes: IntArray) -> FloatArray:
         """Deal the round that has just begun again, in place, as `outcomes` say: a row a match, filled up with -1.
+
+        No deal changes what a move has paid: return zeros, (B, P).
 
         Raises:
             PositionError: chance cannot draw a row, or a match is past its draw; nothing has changed.
         """
         size, kinds = len(state), self.num_kinds
-        drawn = np.asarray(outcomes)
         first = self._dealer_drawn * (state.round == 0)
         width = self.cards_dealt + int(first.max(initial=0))
-        if drawn.dtype.kind not in "iu" or drawn.ndim != 2 or drawn.shape[0] != size or drawn.shape[1] < width:
-            raise PositionError(
-                f"outcomes: expected whole numbers of shape ({size}, {width}), got {drawn.dtype} {drawn.shape}"
-            )
-        late = ~self.drawn_now(state)
-        if late.any():
-            raise PositionError(f"row {int(np.argmax(late))}: the match is over, or past its draw")
-        cards = np.take_along_axis(drawn, first[:, None] + np.arange(self.cards_dealt), axis=1).astype(np.int64)
+        drawn = check_outcomes(outcomes, width, self.drawn_now(state))
+        cards = np.take_along_axis(drawn, first[:, None] + np.arange(self.cards_dealt), axis=1)
         dealer = np.where(first, drawn[:, 0] - kinds, state.dealer)
         hand = np.repeat(np.arange(self.num_seats), self.hand_sizes)
         wrong = ((cards < 0) | (cards >= kinds)).any(axis=1) | (dealer < 0) | (dealer >= self.num_seats)
@@ -118,11 +98,10 @@ class PoisonOutcomes(PoisonDealer):
         hands = np.bincount(places.ravel(), minlength=size * self.num_seats * kinds).astype(np.int16)
         hands = hands.reshape(size, self.num_seats, kinds)
         wrong |= (hands.sum(axis=1) > self.deck.counts).any(axis=1) | (drawn[:, width:] != -1).any(axis=1)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise PositionError(f"row {row}: chance cannot draw {drawn[row].tolist()}")
+        refuse(drawn, wrong)
         state.dealer[:] = dealer
         self._begin_round(state, slice(None), hands)
+        return np.zeros((size, self.num_seats))
 
     def outcomes(self, state: PoisonState) -> npt.NDArray[np.int64]:
         """Return first dealer and hands of every round so far, (B, D), -1 beyond.

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -43,12 +44,29 @@ class PotioState(State):
     stalled: npt.NDArray[np.int64]  # (B,) turns ended since a card entered a victory pile
     scored: npt.NDArray[np.bool_]  # (B,) a card has entered a victory pile in this turn
     explosions: npt.NDArray[np.int64]  # (B,) so far
+    drawn: npt.NDArray[np.int8]  # (B, C) kinds drawn from the pile so far, -1 beyond; nobody knows more of their order
+    fresh: npt.NDArray[np.int8]  # (B, P + 1) cards drawn since the last move: by each seat, and to the centre
     events: npt.NDArray[np.int16]  # (B, T) seat * A + action, -1 beyond
     seeds: npt.NDArray[np.uint64]  # (B,) where the match's chance comes from; never shown to anyone
 
 
 class PotioDealer(PotioOptions):
     """Moves cards out of the pile and back under it."""
+
+    @cached_property
+    def max_refills(self) -> int:
+        """How many brews and effects of theirs may empty a zone: a brew takes three cards out of the game at least."""
+        return 2 * (self.deck.size // 3)
+
+    @cached_property
+    def max_cards_drawn(self) -> int:
+        """C: cards dealt, one revealed in each turn, two for each zone that is emptied by a move or explodes.
+
+        An explosion takes eight cards out of a zone, and cards come into zones one a turn, or in these ways.
+        """
+        dealt, turns = self.cards_dealt + 1, self.max_turns
+        explosions = (dealt + turns + FIRST_CARDS * self.max_refills) // (SLOTS - FIRST_CARDS)
+        return dealt + turns + FIRST_CARDS * (self.max_refills + explosions)
 
     def deal(self, seeds: KeyArray) -> PotioState:
         """Return fresh matches, one for each seed (B,) in [0, 2**64)."""
@@ -105,6 +123,14 @@ class PotioDealer(PotioOptions):
         last = (first + seats - 1) % seats
         zones[rows, last, FIRST_CARDS : FIRST_CARDS + extra] = 2 * orders[:, used : used + extra]
         zones.sort(axis=2)
+        drawn = np.full((size, self.max_cards_drawn), -1, np.int8)
+        drawn[:, : self.cards_dealt] = orders[:, : self.cards_dealt]
+        fresh = np.zeros((size, seats + 1), np.int8)
+        fresh[:, :seats], fresh[:, seats] = FIRST_CARDS, FIRST_CENTRE
+        fresh[rows, last] += extra
+        for place in range(seats):
+            start = FIRST_CARDS * place
+            drawn[:, start : start + FIRST_CARDS + extra * (place == seats - 1)].sort(axis=1)
         centre = np.full((size, CENTRE), -1, np.int8)
         centre[:, :FIRST_CENTRE] = orders[:, used + extra : used + extra + FIRST_CENTRE]
         state = PotioState(
@@ -131,6 +157,8 @@ class PotioDealer(PotioOptions):
             stalled=np.zeros(size, np.int64),
             scored=np.zeros(size, bool),
             explosions=np.zeros(size, np.int64),
+            drawn=drawn,
+            fresh=fresh,
             events=np.full((size, self.max_moves), -1, np.int16),
             seeds=keys.copy(),
         )
@@ -143,16 +171,23 @@ class PotioDealer(PotioOptions):
     def _reveal(self, state: PotioState, rows: IntArray) -> None:
         """Put the top card of the pile into the centre, where there is one."""
         rows = rows[state.pile_size[rows] > 0]
-        state.centre[rows, state.centre_size[rows]] = self._draw(state, rows)
+        state.centre[rows, state.centre_size[rows]] = self._draw(state, rows, self.num_seats)
         state.centre_size[rows] += 1
 
-    def _draw(self, state: PotioState, rows: IntArray) -> npt.NDArray[np.int8]:
-        top = state.top[rows]
+    def _draw(self, state: PotioState, rows: IntArray, places: int | IntArray) -> npt.NDArray[np.int8]:
+        """Take the top card of the pile for seats, or with P for the centre."""
+        top, number = state.top[rows], self.num_drawn(state)[rows]
         state.top[rows] = (top + 1) % self.deck.size
         state.pile_size[rows] -= 1
         card = state.pile[rows, top]
         state.batches[rows, state.batch[rows, top] % self.num_batches, card] -= 1
+        state.drawn[rows, number] = card
+        state.fresh[rows, places] += 1
         return card
+
+    def num_drawn(self, state: PotioState) -> npt.NDArray[np.int64]:
+        """Return how many cards have been drawn from the pile so far, (B,)."""
+        return self.deck.size + SLOTS * state.explosions - state.pile_size
 
     def _refill(self, state: PotioState, rows: IntArray) -> None:
         """Let owners of empty zones draw two cards, or what the pile has, clockwise from the mover."""
@@ -165,10 +200,16 @@ class PotioDealer(PotioOptions):
             for slot in range(FIRST_CARDS):
                 more = state.pile_size[drawing] > 0
                 drawing, owners = drawing[more], owners[more]
-                state.zones[drawing, owners, slot] = 2 * self._draw(state, drawing)
+                state.zones[drawing, owners, slot] = 2 * self._draw(state, drawing, owners)
             zones = state.zones[drawing, owners]
             zones.sort(axis=1)
             state.zones[drawing, owners] = zones
+            # Of cards from one batch nobody knows which came first.
+            lower = (state.top[drawing, None] - (FIRST_CARDS, 1)) % self.deck.size
+            batch = state.batch[drawing[:, None], lower]
+            alike = drawing[batch[:, 0] == batch[:, 1]]
+            places = self.num_drawn(state)[alike, None] - (FIRST_CARDS, 1)
+            state.drawn[alike[:, None], places] = np.sort(state.drawn[alike[:, None], places], axis=1)
 
     def _explode(self, state: PotioState, rows: IntArray) -> None:
         """Shuffle the full zones of the movers of those rows and put them under the pile, not frozen any more."""

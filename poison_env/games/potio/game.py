@@ -15,13 +15,14 @@ from poison_env.core.layout import Observation
 from poison_env.core.protocol import BoolArray, FloatArray, IntArray, check_actions
 from poison_env.games.potio import moves, single, text, views
 from poison_env.games.potio.brews import BURN, EFFECTS, FREEZE, ROOT, STEAL, SUBSETS, THAW
-from poison_env.games.potio.dealing import PotioDealer, PotioState
+from poison_env.games.potio.dealing import PotioState
 from poison_env.games.potio.deck import EMPTY, SLOTS
 from poison_env.games.potio.layouts import most_points
 from poison_env.games.potio.moves import AIMING, CENTRE, CHOOSING, PICKING, TAKING
+from poison_env.games.potio.outcomes import PotioOutcomes
 
 
-class Potio(PotioDealer):
+class Potio(PotioOutcomes):
     """The rules of Potio for one set of options.
 
     Args:
@@ -114,6 +115,7 @@ class Potio(PotioDealer):
         before = state.scores.copy()
         state.events[rows, state.moves[rows]] = state.to_move[rows] * self.num_actions + made
         state.moves[rows] += 1
+        state.fresh[rows] = 0
 
         nothing = state.node[rows] == ROOT
         take, commit = made < moves.PICK, made == moves.COMMIT

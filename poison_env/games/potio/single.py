@@ -47,6 +47,7 @@ def action_mask(game: "PotioOptions", state: "PotioState") -> BoolArray | None:
 def play(game: "PotioOptions", state: "PotioState", action: int) -> bool:
     """Make a simple decision in one match that is not over, in place; do nothing and return False at any other."""
     phase, mover, node = state.phase.item(), state.to_move.item(), state.node.item()
+    pile = state.pile_size.item()
     if phase == TAKING and action < state.centre_size.item():
         _take(state, mover, action - moves.TAKE)
         _go_on(game, state, mover)
@@ -62,6 +63,8 @@ def play(game: "PotioOptions", state: "PotioState", action: int) -> bool:
         _go_on(game, state, mover)
     else:
         return False
+    state.fresh[0] = 0
+    state.fresh[0, -1] = pile - state.pile_size.item()  # nothing is drawn here but the card revealed
     move = state.moves.item()
     state.events[0, move] = mover * game.num_actions + action
     state.moves[0] = move + 1
@@ -100,6 +103,7 @@ def _end_turn(game: "PotioOptions", state: "PotioState", mover: int) -> bool:
     if left:
         top = state.top.item()
         card = state.pile.item(0, top)
+        state.drawn[0, game.deck.size + SLOTS * state.explosions.item() - left] = card
         state.top[0] = (top + 1) % game.deck.size
         state.pile_size[0] = left - 1
         state.batches[0, state.batch.item(0, top) % game.num_batches, card] -= 1

@@ -114,5 +114,6 @@ def position(
     state.pile[0, : len(below)] = below
     state.top[0] = 0
     state.pile_size[0] = len(below)
+    state.drawn[0], state.fresh[0] = -1, 0  # nobody knows how this came to be
     state.batches[0, 0] = np.bincount(np.array(below, np.int64), minlength=game.num_kinds)
     return state

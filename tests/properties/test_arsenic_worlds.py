@@ -3,15 +3,17 @@
 from collections import Counter
 from collections.abc import Iterator
 from itertools import permutations, product
+from math import prod
 from typing import Any
 
 import numpy as np
 import pytest
 
 from poison_env.core import chance
+from poison_env.core.choice import uniform_legal
 from poison_env.games.arsenic import Arsenic, ArsenicState
 from poison_env.games.arsenic.scones import DOSES, FLAVOUR_OF_SLOT, MOONS
-from tests.arsenic_support import OPTION_SETS, SORTED, WITH_SPECIALS, at_random_depths, eat, many_keys, push
+from tests.arsenic_support import OPTION_SETS, SORTED, WITH_SPECIALS, action, at_random_depths, eat, many_keys, push
 from tests.support import chi_square_z
 
 every_option = pytest.mark.parametrize("options", OPTION_SETS.values(), ids=OPTION_SETS)
@@ -75,16 +77,26 @@ def test_worlds_go_on_by_chance_of_their_own() -> None:
 # --- uniform: against the list of all worlds
 
 
-def all_worlds(game: Arsenic, state: ArsenicState, seat: int, *, returned: tuple[int, ...] = ()) -> Iterator[bytes]:
-    """List the worlds of a match that a seat cannot tell apart, as bites and box; `returned` slots are no window."""
-    unknown = [np.flatnonzero((state.bites[0] >= 0) & (state.bite_known[0] >> seat & 1 == 0)).tolist(), []]
-    unknown[1] = np.flatnonzero((state.box[0] > 0) & (state.knows[0] >> seat & 1 == 0)).tolist()
+def unknown_places(state: ArsenicState, seat: int, flavour: int) -> tuple[list[int], list[int]]:
+    """Return bites and slots of a flavour that a seat does not know."""
+    bites = (state.bites[0] // 5 == flavour) & (state.bite_known[0] >> seat & 1 == 0)
+    slots = (flavour == FLAVOUR_OF_SLOT) & (state.box[0] > 0) & (state.knows[0] >> seat & 1 == 0)
+    return np.flatnonzero(bites).tolist(), np.flatnonzero(slots).tolist()
+
+
+def orders(state: ArsenicState, bites: list[int], slots: list[int]) -> list[tuple[int, ...]]:
+    """Return all orders of the scones in those places, as kinds."""
+    pool = [int(state.bites[0, bite]) % 5 for bite in bites] + [int(state.box[0, slot]) - 1 for slot in slots]
+    return sorted(set(permutations(pool)))
+
+
+def all_worlds(game: Arsenic, state: ArsenicState, seat: int) -> Iterator[bytes]:
+    """List the worlds of a match that a seat cannot tell apart, as bites and box; nobody returned the window."""
     ways = []
     for flavour in range(6):
-        bites = [bite for bite in unknown[0] if state.bites[0, bite] // 5 == flavour]
-        slots = [slot for slot in unknown[1] if FLAVOUR_OF_SLOT[slot] == flavour]
-        pool = [int(state.bites[0, bite]) % 5 for bite in bites] + [int(state.box[0, slot]) - 1 for slot in slots]
-        ways.append([(bites, slots, kinds) for kinds in sorted(set(permutations(pool)))])
+        bites, slots = unknown_places(state, seat, flavour)
+        ways.append([(bites, slots, kinds) for kinds in orders(state, bites, slots)])
+    returned_bites, returned = np.flatnonzero(state.bite_known[0] & 64), np.flatnonzero(state.knows[0] & 64)
     world = state.copy()
     for choice in product(*ways):
         for flavour, (bites, slots, kinds) in enumerate(choice):
@@ -93,13 +105,13 @@ def all_worlds(game: Arsenic, state: ArsenicState, seat: int, *, returned: tuple
         held = (world.box[0].reshape(6, 7, 1) == np.arange(1, 6)).sum(axis=1).reshape(30)
         if (held < state.kept[0, seat]).any() or not agrees_with_what_happened(game, world, 0):
             continue
-        if all(world.box[0, slot] != 5 for slot in returned):
+        if not (world.bites[0, returned_bites] == 29).any() and not (world.box[0, returned[returned >= 35]] == 5).any():
             yield world.bites[0].tobytes() + world.box[0].tobytes()
 
 
-def check_uniform(game: Arsenic, state: ArsenicState, seat: int, count: int, *, returned: tuple[int, ...] = ()) -> None:
+def check_uniform(game: Arsenic, state: ArsenicState, seat: int, count: int) -> None:
     """Compare how often each world is drawn with the list of all: none missing, none too many, equal chances."""
-    worlds = list(all_worlds(game, state, seat, returned=returned))
+    worlds = list(all_worlds(game, state, seat))
     assert len(worlds) == count
     number = 40 * count
     drawn = game.resample(state[np.zeros(number, np.int64)], np.full(number, seat), chance.fold(11, np.arange(number)))
@@ -172,9 +184,43 @@ def test_uniform_with_moons_the_drop_and_a_returned_window() -> None:
     state.knows[0, :] |= np.uint8(state.box[0] > 0)
     state.knows[0, [7, 8, 21 + 1, 28 + 0, 28 + 5, 35 + 5, 35 + 6]] &= np.uint8(254)
     state.bite_known[0] |= np.where(np.isin(state.bites[0] // 5, (1, 3, 4)), 0, 1).astype(np.uint8)
-    number = len(list(all_worlds(game, state, 0, returned=(40,))))
+    assert state.knows[0, 40] & 64
+    number = len(list(all_worlds(game, state, 0)))
     assert 5 < number < 3_000
-    check_uniform(game, state, 0, number, returned=(40,))
+    check_uniform(game, state, 0, number)
+
+
+def crowded(game: Arsenic, seed: int, dead: int) -> ArsenicState:
+    """Return a match in which so many have just died: all eat whatever does not kill them, while sugar lasts."""
+    state = game.deal(many_keys(64, seed))
+    never = [action(game, word) for word in ("stop", "shuffle", "spoon")]
+    eats, returns = action(game, "eat"), action(game, "return")
+    while True:
+        ready = np.flatnonzero(((~state.alive).sum(axis=1) == dead) & ~state.done)
+        if len(ready):
+            return state[ready[:1]]
+        mask, rows = game.action_mask(state), np.arange(64)
+        sort = 5 * FLAVOUR_OF_SLOT[state.drawn] + state.box[rows, state.drawn] - 1
+        kills = state.doses[rows, state.turn] + DOSES[sort] >= game.lethal
+        mask[:, never] = False
+        mask[:, eats] &= ~(kills & mask[:, returns])
+        mask[:, returns] &= kills
+        game.step(state, uniform_legal(mask, chance.fold(state.seeds, state.moves)))
+
+
+@pytest.mark.parametrize("specials", [False, True])
+@pytest.mark.parametrize("dead", [1, 2, 3])
+def test_uniform_where_few_arrangements_agree(dead: int, specials: bool) -> None:
+    game = Arsenic(num_seats=6, specials=specials)
+    state = crowded(game, 3, dead)
+    seat = int(state.to_move[0])
+    for place in np.random.default_rng(5).permutation(84).tolist():  # tell the seat until the rest can be listed
+        if prod(len(orders(state, *unknown_places(state, seat, flavour))) for flavour in range(6)) <= 1_500:
+            break
+        (state.bite_known if place < 42 else state.knows)[0, place % 42] |= np.uint8(1 << seat)
+    count = len(list(all_worlds(game, state, seat)))
+    assert 10 < count < 400
+    check_uniform(game, state, seat, count)
 
 
 def test_others_remember_random_scones_of_the_box() -> None:

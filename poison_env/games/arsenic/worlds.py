@@ -3,7 +3,8 @@
 A flavour has six or seven scones. Where they are (in which bite or slot) is public, so a world is an arrangement of
 each flavour's scones, one of 180 or 1260. Those that contradict what the seat knows of the flavour are crossed out, and
 then each flavour's arrangement is drawn by itself until the cups agree with who died of which bite: the first
-arrangements that do are a uniform draw from all that do.
+arrangements that do are a uniform draw from all that do. Late in a match one attempt in a thousand may agree, so most
+are refused by a sum of six words, in which every cup has a byte.
 """
 
 from typing import Any
@@ -33,8 +34,9 @@ from poison_env.games.arsenic.scones import (
 _TRY, _KEPT, _FUTURE = 0, 1, 2  # streams of the worlds' chance
 _ANY = (1 << KINDS) - 1  # sets of kinds as bits
 _KILLERS = (MAY_KILL.reshape(FLAVOURS, KINDS) << np.arange(KINDS)).sum(axis=1)  # (6,) what a last bite can have been
-_CELLS = 1 << 20  # entries of the table of arrangements at a time
-_TRIES = 1 << 12  # attempts at a time, over all rows
+_CELLS = 1 << 18  # entries of the table of arrangements at a time
+_TRIES = 1 << 13  # attempts at a time, over all rows
+_WORDS = FLAVOURS // 2  # random words of an attempt
 _FULL = np.uint64(0x8080808080808080)  # the uppermost bit of each byte
 
 
@@ -155,24 +157,27 @@ class ArsenicWorlds(ArsenicEnding):
         keys = chance.fold(keys, _TRY)
         pending, tried, tries = np.arange(size), 0, 1
         while len(pending):
-            rows = np.repeat(pending, tries)
-            words = chance.bits(keys[rows], np.tile(np.arange(tried, tried + tries), len(pending)), FLAVOURS // 2)
-            words = np.concatenate([words, words << np.uint64(32)], axis=1)  # `below` takes the upper halves
-            picked = choices[start[rows] + chance.below(words, count[rows])]  # (t, 6)
-            lives, dies = before[picked[:, 0]], total[picked[:, 0]]
-            for column in picked.T[1:]:
-                lives += before[column]
-                dies += total[column]
-            likely = np.flatnonzero((lives & _FULL == 0) & (dies & _FULL & died[rows] == died[rows]))
+            numbers = chance.mix(np.arange(tried * _WORDS, (tried + tries) * _WORDS).astype(np.uint64))
+            words = chance.mix(keys[pending, None] + numbers.reshape(tries, _WORDS).T[:, None])  # (3, p, tries)
+            picked = np.empty((FLAVOURS, len(pending), tries), np.int64)
+            lives, dies = np.zeros((2, len(pending), tries), np.uint64)
+            for each in range(FLAVOURS):  # a word serves two flavours, `below` takes its upper half
+                word = words[each] if each < _WORDS else words[each - _WORDS] << np.uint64(32)
+                place = start[pending, each, None] + chance.below(word, count[pending, each, None])
+                choices.take(place, out=picked[each])
+                lives += before.take(picked[each])
+                dies += total.take(picked[each])
+            wanted = died[pending, None]
+            at, attempt = np.nonzero((lives & _FULL == 0) & (dies & wanted == wanted))
 
-            of = rows[likely]
-            kinds = tables.kinds[picked[likely] % tables.number]  # (l, 6, n)
-            sums = np.take_along_axis(dose[flavour, kinds].reshape(-1, entries), entry[of], axis=1)
+            rows = pending[at]
+            kinds = tables.kinds[picked[:, at, attempt].T % tables.number]  # (l, 6, n)
+            sums = np.take_along_axis(dose[flavour, kinds].reshape(-1, entries), entry[rows], axis=1)
             moons = None
             if self.specials:
-                moons = np.take_along_axis(moon[flavour, kinds].reshape(-1, entries), entry[of], axis=1)
-            agrees = np.flatnonzero(self._agrees(sums, moons, eaters[of], fatal[of]))
-            done, first = np.unique(of[agrees], return_index=True)
+                moons = np.take_along_axis(moon[flavour, kinds].reshape(-1, entries), entry[rows], axis=1)
+            agrees = np.flatnonzero(self._agrees(sums, moons, eaters[rows], fatal[rows]))
+            done, first = np.unique(rows[agrees], return_index=True)
             found[done] = kinds[agrees[first]]
             pending, tried = np.setdiff1d(pending, done, assume_unique=True), tried + tries
             tries = max(1, _TRIES // max(1, len(pending)))

@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 
 from poison_env import play, potio_v0, scripted
+from poison_env.adapters.solo import SoloEnv
+from poison_env.adapters.vector import SoloVectorEnv
 from poison_env.core import chance
 from poison_env.core.choice import uniform_legal
 from poison_env.core.errors import IllegalActionError
 from poison_env.games.potio import Potio, moves
 from poison_env.games.potio.deck import EMPTY
-from poison_env.testing import check_aec, check_game
+from poison_env.testing import check_aec, check_game, check_vector
 from tests.potio_support import POTIO_SETS, cards_everywhere, referee_for, rewards_of, words
 from tests.support import chi_square_z
 
@@ -63,6 +65,15 @@ def test_the_aec_environment_keeps_its_contract(name):
 @every_option_set
 def test_the_aec_environment_keeps_its_contract_with_all_options(name):
     report = check_aec(partial(potio_v0.env, **POTIO_SETS[name]))
+    assert report.ok, str(report)
+
+
+@pytest.mark.slow
+@every_option_set
+def test_the_vector_environment_keeps_its_contract_with_all_options(name):
+    options = {"opponents": "greedy", **POTIO_SETS[name]}
+    one, many = partial(SoloEnv, "potio-v0", **options), partial(SoloVectorEnv, "potio-v0", **options)
+    report = check_vector(many, scalar=one, episodes=2)
     assert report.ok, str(report)
 
 

@@ -9,14 +9,18 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from poison_env import draw
+from poison_env import draw, make
+from poison_env.games.arsenic import drawing as arsenic
 from poison_env.games.poison import Poison
 from poison_env.games.poison.drawing import POT_HEIGHT, SHADES
-from tests.support import ALL_KINDS, LARGEST, OPTION_SETS, at_random_depths, many_keys
+from poison_env.games.potio import drawing as potio
+from tests.games import CASES, SETS, on_the_way
+from tests.support import ALL_KINDS, LARGEST, many_keys
 
 textpath = pytest.importorskip("matplotlib.textpath")  # measures text in the font of the pictures
 font_manager = pytest.importorskip("matplotlib.font_manager")
 
+ALL_CARDS = " ".join(f"{letter}{value}x7" for letter in "BYPG" for value in range(1, 7) if letter != "G" or value < 3)
 SVG = "{http://www.w3.org/2000/svg}"
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
@@ -67,7 +71,7 @@ def check(picture: str) -> None:
     assert_inside(page, rects)
     assert_inside(page, texts, margin=4)
     assert_apart([text_box(text) for text in texts], [text.text or "" for text in texts])
-    cards = root.findall(f".//{SVG}g[@class='card']")
+    cards = [each for each in root.iter(SVG + "g") if each.get("class") in ("card", "scone", "button")]
     faces = [face for card in cards if (face := card.find(SVG + "rect")) is not None]
     assert len(faces) == len(cards)
     assert_apart([rect_box(face) for face in faces], ["".join(card.itertext()) for card in cards])
@@ -80,7 +84,7 @@ def check(picture: str) -> None:
         assert_inside((left, top, right, top + POT_HEIGHT), pot.findall(f"{SVG}g[@class='card']/{SVG}rect"), margin=10)
 
 
-TABLES: dict[str, dict[str, Any]] = OPTION_SETS | {
+LARGE: dict[str, dict[str, Any]] = {
     "two seats, all kinds": {"num_seats": 2, "deck": ALL_KINDS, "num_rounds": 1},
     "many cards": {"num_seats": 3, "deck": LARGEST, "num_rounds": 1},
     "many cards, two seats": {"num_seats": 2, "deck": LARGEST, "deal": "all", "num_rounds": 1},
@@ -91,12 +95,14 @@ TABLES: dict[str, dict[str, Any]] = OPTION_SETS | {
     },
     "full cauldrons": {"num_seats": 4, "deck": "R1x60 B1x60 P1x60 G1x60", "num_rounds": 1},
 }
+TABLES = CASES | {f"poison-v0, {name}": ("poison-v0", options) for name, options in LARGE.items()}
+TABLES["potio-v0, largest deck"] = ("potio-v0", {"deck": ALL_CARDS, "num_seats": 5})
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_nothing_is_cut_off_and_no_text_lies_over_another(name: str) -> None:
-    game = Poison(**TABLES[name])
-    state = at_random_depths(game, many_keys(3, 5))
+@pytest.mark.parametrize(("game_id", "options"), TABLES.values(), ids=TABLES)
+def test_nothing_is_cut_off_and_no_text_lies_over_another(game_id: str, options: dict[str, Any]) -> None:
+    game = make(game_id, **options)
+    state = on_the_way(game, many_keys(3, 5))
     names = ["Wilhelmina-Maximiliane"] * game.num_seats
     for row in range(len(state)):
         legal = np.flatnonzero(game.action_mask(state)[row])
@@ -136,6 +142,7 @@ SIGHT = {
     "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
     "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
 }
+every_palette = pytest.mark.parametrize("shades", [SHADES, arsenic.SHADES, potio.SHADES], ids=SETS)
 XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
 WHITE = XYZ.sum(axis=1)
 
@@ -152,14 +159,16 @@ def lab(rgb: Any) -> Any:
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
+@every_palette
 @pytest.mark.parametrize("sight", SIGHT)
-def test_card_colours_differ_for_every_kind_of_colour_vision(sight: str) -> None:
-    seen = {name: lab(np.array(SIGHT[sight]) @ linear(shade)) for name, shade in SHADES.items()}
+def test_colours_differ_for_every_kind_of_colour_vision(sight: str, shades: dict[Any, str]) -> None:
+    seen = {name: lab(np.array(SIGHT[sight]) @ linear(shade)) for name, shade in shades.items()}
     for first, second in itertools.combinations(seen, 2):
         assert np.linalg.norm(seen[first] - seen[second]) > 20, (first, second)  # ten times what is just noticeable
 
 
-def test_white_letters_are_legible_on_card_colours() -> None:
-    for name, shade in SHADES.items():
+@every_palette
+def test_white_letters_are_legible_on_colours(shades: dict[Any, str]) -> None:
+    for name, shade in shades.items():
         luminance = float(XYZ[1] @ linear(shade))
         assert 1.05 / (luminance + 0.05) >= 4.5, name  # WCAG 2.1, success criterion 1.4.3

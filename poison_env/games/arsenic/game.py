@@ -4,6 +4,7 @@ Source: the French rules of Arsenic ("Tea, scones and arsenic"). docs/arsenic.md
 what they leave open.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from poison_env.core.errors import IllegalActionError
 from poison_env.core.protocol import BoolArray, FloatArray, IntArray, check_actions
-from poison_env.games.arsenic import single, text
+from poison_env.games.arsenic import drawing, single, text
 from poison_env.games.arsenic.dealing import RETURNED, SPOONED, ArsenicState
 from poison_env.games.arsenic.options import (
     AFTER,
@@ -28,6 +29,7 @@ from poison_env.games.arsenic.options import (
     TURN,
     WORDS,
 )
+from poison_env.games.arsenic.outcomes import ArsenicOutcomes
 from poison_env.games.arsenic.scones import (
     DOSES,
     FLAVOUR_OF_SLOT,
@@ -45,7 +47,7 @@ from poison_env.games.arsenic.views import ArsenicViews
 _HERE, _NOWHERE = np.zeros(1, np.int64), np.zeros(0, np.int64)
 
 
-class Arsenic(ArsenicViews):
+class Arsenic(ArsenicOutcomes, ArsenicViews):
     """The rules of Arsenic for one set of options.
 
     Args:
@@ -191,6 +193,9 @@ class Arsenic(ArsenicViews):
         state.drawn[rows] = slot
         state.knows[rows, slot] |= (1 << state.turn[rows]).astype(np.uint8)
         state.phase[rows] = INSPECT
+        number = state.draws[rows]
+        state.shown[rows, number] = state.box[rows, slot] - 1
+        state.draws[rows] = number + 1
 
     def _put_back(self, state: ArsenicState, rows: IntArray) -> None:
         """Leave the scone in its slot: the turn is over, but for a shuffle."""
@@ -290,3 +295,16 @@ class Arsenic(ArsenicViews):
     def text(self, state: ArsenicState, row: int = 0, seat: int | None = None) -> str:
         """Return a position as a table; with `seat`, only what that seat may see."""
         return text.table(self, state, row, seat)
+
+    def drawing(
+        self,
+        state: ArsenicState,
+        row: int = 0,
+        seat: int | None = None,
+        *,
+        action: int | None = None,
+        values: npt.ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+    ) -> str:
+        """Return a position as SVG; see `draw.svg`."""
+        return drawing.picture(self, state, row, seat, action, values, names)

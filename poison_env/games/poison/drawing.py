@@ -7,8 +7,23 @@ import numpy as np
 import numpy.typing as npt
 
 from poison_env.core import svg
-from poison_env.core.errors import IllegalActionError
-from poison_env.core.svg import ACCENT, GREY, INK, PALE, PAPER
+from poison_env.core.picture import (
+    BLUE,
+    GREEN,
+    HEADING,
+    MARGIN,
+    NAME,
+    PURPLE,
+    RED,
+    SMALL_TEXT,
+    Picture,
+    at,
+    captions,
+    card,
+    chip,
+    halo,
+)
+from poison_env.core.svg import ACCENT, GREY, INK, PAPER
 from poison_env.games.poison.deck import CLASSES, COLOURS, LETTERS, LIMIT
 from poison_env.games.poison.tables import CAULDRONS
 
@@ -17,16 +32,13 @@ if TYPE_CHECKING:  # the game imports this module
     from poison_env.games.poison.dealing import PoisonState
     from poison_env.games.poison.game import Poison
 
-# Far apart for all kinds of colour vision, and dark enough for white letters; letters say the same.
-SHADES = dict(zip(CLASSES, ("#CA3712", "#0C3277", "#B03CC4", "#1D856B"), strict=True))
+SHADES = dict(zip(CLASSES, (RED, BLUE, PURPLE, GREEN), strict=True))
 
-WIDTH, MARGIN = 960, 24
-HEADING, SEATS_HEADING = 64, 26  # heights
 POT_WIDTH, POT_HEIGHT, POT_GAP, CORNER = 292, 116, 18, 30
 CARD, POT_CARD = (24, 34), (30, 40)  # width and height
 PITCH, POT_PITCH, IN_ROW, POT_IN_ROW = 27, 34, 16, 7  # cards side by side
 POINTS, TAKEN, HAND = 176, 258, 492  # where the columns of a seat's row begin
-ROW, SMALL_TEXT = 62, 11
+ROW = 62
 
 
 def picture(
@@ -42,9 +54,7 @@ def picture(
     return _Picture(game, state[row], seat, action, values, names).draw()
 
 
-class _Picture:
-    """One position, and how much of it is shown."""
-
+class _Picture(Picture):
     def __init__(
         self,
         game: "Poison",
@@ -54,28 +64,19 @@ class _Picture:
         values: npt.ArrayLike | None,
         names: Sequence[str] | None,
     ) -> None:
-        self.game, self.one, self.seat, self.action = game, one, seat, action
-        self.names = [svg.printable(name) for name in names or [f"player_{p}" for p in range(game.num_seats)]]
-        self.over = bool(one.done[0])
-        self.mover = None if self.over else int(one.to_move[0])
-        self.mask = game.action_mask(one)[0]
+        super().__init__(game, one, seat, action, values, names)
+        self.game, self.one = game, one
         self.piles_shown = seat is None or game.recall == "perfect"
-        self.values = None if values is None else np.asarray(values, dtype=np.float64)
-        if self.values is not None and self.values.shape != self.mask.shape:
-            raise ValueError(f"values: expected shape {self.mask.shape}, got {self.values.shape}")
-        if action is not None and not (0 <= action < game.num_actions and self.mask[action]):
-            raise IllegalActionError(f"action {action} is not legal here")
         everything = game.observe_all(one)[0]
         self.seen = {name: game.full_layout.decode(everything, name) for name in game.full_layout.slices}
 
     def draw(self) -> str:
         """Return the whole picture."""
-        parts, y = self._heading(), float(HEADING)
+        parts, y = self.heading(self._where(), self._rules(), self._who()), float(HEADING)
         for index in range(CAULDRONS):
             parts.append(svg.group("cauldron", self._cauldron(index, MARGIN + index * (POT_WIDTH + POT_GAP), y)))
         y += 26 + POT_HEIGHT + 30
-        for x, caption in ((MARGIN + 18, "seat"), (POINTS, "points"), (TAKEN, "taken in this round"), (HAND, "hand")):
-            parts.append(svg.text(x, y, caption, size=SMALL_TEXT, fill=GREY))
+        parts += captions(y, {NAME: "seat", POINTS: "points", TAKEN: "taken in this round", HAND: "hand"})
         y += 10
         for player in range(self.game.num_seats):
             row, height = self._seat_row(player, y)
@@ -85,7 +86,7 @@ class _Picture:
             row, height = self._set_aside(y)
             parts.append(svg.group("aside", row))
             y += height
-        return svg.document(WIDTH, y + 14, f"{self.game.id}: {self._where()}. {self._who()}", parts)
+        return self.page(y + 14, f"{self.game.id}: {self._where()}. {self._who()}", parts)
 
     # --- words ----------------------------------------------------------------------------------------------
 
@@ -98,8 +99,7 @@ class _Picture:
 
     def _who(self) -> str:
         if self.mover is None:
-            winners = [self.names[seat] for seat in np.flatnonzero(self.game.placements(self.one)[0] == 0)]
-            return f"{svg.fit(winners[0], 300, 16)} wins" if len(winners) == 1 else f"{len(winners)} share the win"
+            return self.winner()
         name = svg.fit(self.names[self.mover], 220, 16)
         if self.action is None:
             return f"{name} to move"
@@ -107,17 +107,9 @@ class _Picture:
         label = self.game.action_label(self.action)
         return f"{name} plays {label}*, takes {taken} card{'s' * (taken > 1)}" if taken else f"{name} plays {label}"
 
-    def _heading(self) -> list[str]:
+    def _rules(self) -> list[str]:
         rules = [self.game.id, "own deck" if " " in self.game.deck.text else f"{self.game.deck.text} deck"]
-        if self.game.colour_rule == "fixed":
-            rules.append("fixed colours")
-        if self.seat is not None:
-            rules.append(f"as {self.names[self.seat]} sees it")
-        return [
-            svg.text(MARGIN, 30, self._where(), size=17, bold=True),
-            svg.text(MARGIN, 48, svg.fit(", ".join(rules), 560, 12), fill=GREY),
-            svg.text(WIDTH - MARGIN, 30, self._who(), size=16, anchor="end", bold=True),
-        ]
+        return [*rules, *(["fixed colours"] if self.game.colour_rule == "fixed" else [])]
 
     # --- cauldrons ------------------------------------------------------------------------------------------
 
@@ -131,7 +123,7 @@ class _Picture:
         bottom, width = top + POT_HEIGHT, POT_WIDTH - 28
         parts = [
             *([halo] if marked else []),
-            svg.path(f"M{_at(x + 11, y + 9)} m-10,0 a10,10 0 1 0 20,0 a10,10 0 1 0 -20,0 Z", fill=INK),
+            svg.path(f"M{at(x + 11, y + 9)} m-10,0 a10,10 0 1 0 20,0 a10,10 0 1 0 -20,0 Z", fill=INK),
             svg.text(x + 11, y + 13.5, index + 1, size=13, fill=PAPER, anchor="middle", bold=True),
             svg.text(x + 28, y + 14, name, size=14, fill=shade, bold=bool(colour)),
             svg.text(x + POT_WIDTH - 2, y + 14, f"{total} of {LIMIT}", size=14, anchor="end", bold=True),
@@ -157,14 +149,7 @@ class _Picture:
         grid = self.values is not None and shown and player == self.mover
         held, height = self._hand(hand, y + 9, player, grid) if shown else self._backs(HAND, y + 9, int(hand.sum()), 36)
         height = max(float(ROW), height + 12)
-        parts = [svg.rect(MARGIN - 10, y, WIDTH - 2 * MARGIN + 20, height - 4, fill=PAPER, stroke=PALE, radius=8)]
-        if player == self.mover:
-            parts[0] = svg.rect(
-                MARGIN - 10, y, WIDTH - 2 * MARGIN + 20, height - 4, fill="#FFF7DC", stroke=INK, radius=8
-            )
-            parts.append(svg.path(f"M{_at(MARGIN, y + 17)} l10,6 l-10,6 Z", fill=INK))
-        parts.append(svg.text(MARGIN + 18, y + 28, svg.fit(self.names[player], 130, 13), size=13, bold=True))
-        parts.append(svg.text(MARGIN + 18, y + 44, self._role(player), size=SMALL_TEXT, fill=GREY))
+        parts = self.seat_frame(player, y, height, self._role(player))
         parts.append(svg.text(POINTS, y + 28, int(self.seen["match_points"][player]), size=16, bold=True))
         if self.piles_shown:
             if not self.over:
@@ -177,7 +162,7 @@ class _Picture:
 
     def _role(self, player: int) -> str:
         if self.over:
-            return f"place {int(self.game.placements(self.one)[0, player]) + 1}"
+            return self.place(player)
         return "dealer" if (int(self.one.dealer[0]) + int(self.one.round[0])) % self.game.num_seats == player else ""
 
     def _taken(self, player: int, y: float) -> list[str]:
@@ -186,17 +171,8 @@ class _Picture:
         immune = self.game.majority(self.seen["taken"])[player]
         for number, name in enumerate(CLASSES):
             x, count, shade = TAKEN + number * 56, int(self.seen["taken"][player, number]), SHADES[name]
-            if not count:
-                parts.append(svg.rect(x, y, 50, 28, stroke=PALE, radius=6))
-                parts.append(svg.text(x + 25, y + 19, LETTERS[name], size=13, fill=GREY, anchor="middle"))
-                continue
-            parts.append(
-                svg.rect(x, y, 50, 28, fill=PAPER if immune[number] else shade, stroke=shade, line=2, radius=6)
-            )
-            ink = shade if immune[number] else PAPER
-            label, size = f"{LETTERS[name]} {count}", 14 if count < 100 else 12
-            parts.append(svg.text(x + 25, y + 19, label, size=size, fill=ink, anchor="middle", bold=True))
-            if immune[number]:
+            parts += chip(LETTERS[name], count, shade, x, y, hollow=bool(immune[number]))
+            if count and immune[number]:
                 parts.append(svg.text(x + 25, y + 41, "immune", size=10, fill=shade, anchor="middle", bold=True))
         return parts
 
@@ -208,7 +184,7 @@ class _Picture:
         for place, kind in enumerate(kinds):
             x, upper = HAND + place % IN_ROW * PITCH, y + place // IN_ROW * line_height
             if self.action is not None and player == self.mover and self.game.kind_of[self.action] == kind:
-                parts.append(svg.rect(x - 3, upper - 3, CARD[0] + 6, CARD[1] + 6, fill=ACCENT, radius=6))
+                parts.append(halo(x, upper, CARD))
             parts.append(self._card(kind, x, upper, CARD, int(hand[kind])))
             if grid:
                 parts += self._kind_values(kind, x, upper + CARD[1] + 14, place % IN_ROW == 0)
@@ -216,29 +192,17 @@ class _Picture:
 
     def _kind_values(self, kind: int, x: float, y: float, first: bool) -> list[str]:
         """Draw the values of playing a kind on cauldrons 1 to 3, one below the other."""
-        assert self.values is not None  # the caller asks only then
-        shown = np.where(self.mask, self.values, np.nan)
-        finite = shown[np.isfinite(shown)]
-        best = finite.max(initial=-np.inf)
-        largest = np.abs(finite).max(initial=0.0)
         parts = []
         for cauldron in range(CAULDRONS):
-            line, action = y + 10 + cauldron * 13, kind * CAULDRONS + cauldron
+            line = y + 10 + cauldron * 13
             if first:
                 parts.append(svg.text(HAND - 14, line, cauldron + 1, size=9, fill=GREY, bold=True))
-            value = float(shown[action])
-            if action == self.action:
-                parts.append(svg.rect(x - 1.5, line - 9.5, PITCH, 12.5, fill=ACCENT, radius=2))
-            if not np.isfinite(value):
-                parts.append(svg.text(x + CARD[0] / 2, line, "·", size=9, fill=GREY, anchor="middle"))
-                continue
-            label = f"{value:.2f}" if largest < 10 else f"{value:.1f}" if largest < 100 else f"{value:.0f}"
-            parts.append(svg.text(x + CARD[0] / 2, line, label, size=8.5, anchor="middle", bold=value == best))
+            parts += self.value(kind * CAULDRONS + cauldron, x + CARD[0] / 2, line, bar=PITCH)
         return parts
 
     def _set_aside(self, y: float) -> tuple[list[str], float]:
         count = self.game.deck.size - self.game.cards_dealt
-        parts = [svg.text(MARGIN + 18, y + 28, "set aside", size=13, fill=GREY, bold=True)]
+        parts = [svg.text(NAME, y + 28, "set aside", size=13, fill=GREY, bold=True)]
         if self.seat is None:
             held, height = self._hand(self.seen["set_aside"], y + 9, None, False)
         else:
@@ -249,19 +213,11 @@ class _Picture:
 
     def _card(self, kind: int, x: float, y: float, size: tuple[int, int], count: int = 1) -> str:
         """Draw a card: its letter on its colour, its value below, and under it how many there are if several."""
-        (name, value), (width, height) = self.game.kinds[kind], size
-        band, middle, shade = round(height * 0.36), x + width / 2, SHADES[name]
-        cap = f"v{4 - band} a4,4 0 0 1 4,-4 h{width - 8} a4,4 0 0 1 4,4 v{band - 4} Z"
-        parts = [
-            svg.rect(x + 0.75, y + 0.75, width - 1.5, height - 1.5, fill=PAPER, stroke=shade, line=1.5, radius=4),
-            svg.path(f"M{_at(x, y + band)} {cap}", fill=shade),
-            svg.text(middle, y + band - 3, LETTERS[name], size=band - 3, fill=PAPER, anchor="middle", bold=True),
-            svg.text(middle, y + height - 6, value, size=band + 3 - 2 * (value > 9), anchor="middle", bold=True),
-        ]
-        if count > 1:
-            size_of_count = 10 if count < 100 else 8.5
-            parts.append(svg.text(middle, y + height + 11, f"×{count}", size=size_of_count, anchor="middle"))
-        return svg.group("card", parts)
+        name, value = self.game.kinds[kind]
+        label = svg.text(
+            x + size[0] / 2, y + size[1] + 11, f"×{count}", size=10 if count < 100 else 8.5, anchor="middle"
+        )
+        return card(LETTERS[name], value, SHADES[name], x, y, size, *([label] if count > 1 else []))
 
     def _backs(self, x: float, y: float, count: int, most: int) -> tuple[list[str], float]:
         """Draw the backs of cards that are not shown, `most` at most, and how many there are; return the height too."""
@@ -274,19 +230,15 @@ class _Picture:
         return [*parts, svg.text(end, y + 21, label, fill=INK if count else GREY)], float(CARD[1])
 
 
-def _at(x: float, y: float) -> str:
-    return f"{svg.number(x)},{svg.number(y)}"
-
-
 def _basin(x: float, y: float, width: float, height: float, filled: float) -> str:
     """Return the path of a pot with round lower corners, or of what is in it up to a part of its height."""
     bottom, level = y + height, y + height * (1 - filled)
     above = bottom - CORNER - level  # of the corners; below 0 within them
     inset = CORNER - (CORNER**2 - above**2) ** 0.5 if above < 0 else 0.0
     left, right, arc = x + inset, x + width - inset, f"A{CORNER},{CORNER} 0 0 1 "
-    start, end = (f"L{_at(right, bottom - CORNER)} ", f"L{_at(left, level)} ") if above > 0 else ("", "")
+    start, end = (f"L{at(right, bottom - CORNER)} ", f"L{at(left, level)} ") if above > 0 else ("", "")
     upper_left = bottom - CORNER if above > 0 else level
     return (
-        f"M{_at(left, level)} L{_at(right, level)} {start}{arc}{_at(x + width - CORNER, bottom)} "
-        f"L{_at(x + CORNER, bottom)} {arc}{_at(left, upper_left)} {end}Z"
+        f"M{at(left, level)} L{at(right, level)} {start}{arc}{at(x + width - CORNER, bottom)} "
+        f"L{at(x + CORNER, bottom)} {arc}{at(left, upper_left)} {end}Z"
     )

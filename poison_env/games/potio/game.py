@@ -13,7 +13,7 @@ import numpy.typing as npt
 from poison_env.core.errors import IllegalActionError
 from poison_env.core.layout import Observation
 from poison_env.core.protocol import BoolArray, FloatArray, IntArray, check_actions
-from poison_env.games.potio import moves, single, text, views
+from poison_env.games.potio import drawing, moves, single, text, views
 from poison_env.games.potio.brews import BURN, EFFECTS, FREEZE, ROOT, STEAL, SUBSETS, THAW
 from poison_env.games.potio.dealing import PotioState
 from poison_env.games.potio.deck import EMPTY, SLOTS
@@ -303,6 +303,19 @@ class Potio(PotioOutcomes):
     def text(self, state: PotioState, row: int = 0, seat: int | None = None) -> str:
         """Return a position as a table; with `seat`, without the order of the pile, as any seat sees it."""
         return text.table(self, state, row, seat)
+
+    def drawing(
+        self,
+        state: PotioState,
+        row: int = 0,
+        seat: int | None = None,
+        *,
+        action: int | None = None,
+        values: npt.ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+    ) -> str:
+        """Return a position as SVG; see `draw.svg`."""
+        return drawing.picture(self, state, row, seat, action, values, names)
 
     def position(
         self,

@@ -5,7 +5,8 @@ import pytest
 
 from poison_env.games.arsenic import Arsenic, ArsenicState
 from poison_env.games.arsenic.scones import COUNTS, DOSES, arrangements
-from tests.arsenic_support import OPTION_SETS, many_keys, random_actions, random_play
+from tests.arsenic_support import OPTION_SETS, SORTED, action, many_keys, push, random_actions, random_play
+from tests.support import chi_square_z
 
 # seats: draws in a match and deaths, both means of 20,000 random matches, given to a tenth and a hundredth
 RANDOM_PLAY = {2: (24.7, 0.83), 3: (30.7, 1.71), 4: (36.8, 2.59), 5: (43.2, 3.43), 6: (47.3, 4.14)}
@@ -34,6 +35,8 @@ def test_random_matches_are_as_long_and_as_deadly_as_they_should_be(num_seats: i
     ):
         error = counted.std() / len(counted) ** 0.5
         assert abs(counted.mean() - fact) < 4 * error + rounding
+    if num_seats == 6:
+        assert draws(game, state).max() == 60  # the bound is reached
 
 
 @pytest.mark.parametrize("options", OPTION_SETS.values(), ids=OPTION_SETS)
@@ -68,6 +71,28 @@ def test_thirty_one_scones_can_be_eaten_alone() -> None:
     doses = sorted(DOSES.reshape(6, 5)[:, [0, 0, 1, 1, 2, 3]].ravel().tolist())
     assert (len(doses), sum(doses)) == (36, 42)
     assert max(n for n in range(37) if sum(doses[:n]) <= 29) == 31
+
+    game = Arsenic(num_seats=1)
+    state = game.deal_from(SORTED)
+    for slot in np.argsort(SORTED + 9 * (SORTED < 0), kind="stable")[:31]:  # the harmless ones first
+        game.step(state, np.array([slot]))
+        game.step(state, np.array([action(game, "eat")]))
+    assert game.step(state, np.array([action(game, "stop")])).tolist() == [[31]]
+
+
+def test_a_draw_by_flavour_and_one_in_sudden_death_take_any_scone_alike() -> None:
+    game = Arsenic(num_seats=1, draw="flavour")
+    state = game.deal_from(SORTED)
+    push(game, state, "draw:2 eat draw:5 eat")
+    state = state[np.zeros(6_000, np.int64)]
+    state.seeds[:] = many_keys(6_000, 10)
+    order = game.last_draws(state)
+    there = np.take_along_axis(state.box > 0, order, axis=1)
+    game.step(state, np.full(6_000, 2))
+    for slots, places in ((state.drawn, 5), (order[np.arange(6_000), there.argmax(axis=1)], 34)):
+        counts = np.unique(slots, return_counts=True)[1]
+        assert len(counts) == places
+        assert abs(chi_square_z(counts, np.full(places, 1 / places))) < 4
 
 
 def test_the_scones_of_a_flavour_can_lie_in_so_many_ways() -> None:

@@ -173,6 +173,8 @@ def test_all_may_die_if_the_last_survivor_has_to_go_on() -> None:
     state.doses[0] = 14
     eat(game, state, "0.3")
     assert not state.done[0]
+    state.owed[0, 1] = 1
+    assert "stop" not in words(game, state)
     paid = eat(game, state, "0.4")
     assert (state.done[0], paid.tolist()) == (True, [0, 0])
     assert game.placements(state)[0].tolist() == [0, 0]
@@ -241,6 +243,33 @@ def test_sudden_death_goes_on_among_those_left(monkeypatch: pytest.MonkeyPatch) 
     assert sudden_death([8, 8, 8], [1, 2, 0, 1, 1, 0, 0], 3, monkeypatch) == [1, 0, 0]
 
 
+def test_scones_drawn_in_sudden_death_do_not_count_and_who_is_out_is_behind_the_winners() -> None:
+    game, state = table(num_seats=4, honour_turns=0, reward="points")
+    state.alive[0, 3] = False
+    state.doses[0, :3] = 7
+    state.box[0] = 0
+    state.box[0, 3] = 2  # one dose is all there is: seat 0 is out, and the others share
+    assert push(game, state, "stop stop stop").tolist() == [0, 0, 0, 0]
+    assert game.points(state)[0].tolist() == [0, 0, 0, 0]
+    assert game.placements(state)[0].tolist() == [2, 0, 0, 3]
+
+
+def test_a_second_moon_in_sudden_death_kills_nobody() -> None:
+    game, state = table(num_seats=2, specials=True, honour_turns=0, spoons=False)
+    eat(game, state, "3.7")
+    eat(game, state, "0.1")
+    state.box[0] = 0
+    state.box[0, 34] = 5  # the other moon, which seat 0 draws
+    assert push(game, state, "stop stop").tolist() == [0.5, 0.5]
+
+
+def test_a_scone_in_the_hand_lies_in_its_slot_until_it_is_swallowed() -> None:
+    game, state = table(num_seats=2)
+    for moves, there in (("draw:2.5", 1), ("eat", 1), ("pass", 0)):
+        push(game, state, moves)
+        assert game.layout.decode(game.observe(state, np.array([1])), "box")[0, 18] == there
+
+
 def test_knowledge_goes_from_slots_to_flavours_when_the_box_is_shuffled() -> None:
     game, state = table(num_seats=2)
     push(game, state, "draw:2.5 return pass draw:2.5 return shuffle")
@@ -281,9 +310,10 @@ def test_by_flavour_nothing_is_asked_after_a_return_or_a_spoon() -> None:
 def test_the_plus_counts_two_and_the_round_none() -> None:
     game, state = table(num_seats=1, specials=True)
     eat(game, state, "0.7")
+    assert game.points(state)[0].tolist() == [1]  # as many as everybody sees; what they count is told at the end
     eat(game, state, "2.7")
-    assert game.points(state)[0].tolist() == [2]
     assert push(game, state, "stop").tolist() == [2]
+    assert game.points(state)[0].tolist() == [2]
     eat(game, state := table(num_seats=1, specials=True)[1], "2.7")
     assert push(game, state, "stop").tolist() == [0]
 
@@ -348,6 +378,16 @@ def test_an_illegal_action_is_refused_and_nothing_changes(moves: str, wrong: str
     with pytest.raises(IllegalActionError, match=message):
         game.step(state, np.array([legal, action(game, wrong)]))
     assert state.equals(before)
+
+
+def test_actions_are_draws_by_slot_or_flavour_and_then_the_words() -> None:
+    by_slot, by_flavour = (Arsenic(draw=draw) for draw in ("slots", "flavour"))
+    assert [by_slot.action_label(number) for number in (0, 18, 41)] == ["draw:0.1", "draw:2.5", "draw:5.7"]
+    rest = ["stop", "shuffle", "eat", "return", "spoon", "pass"]
+    assert [by_slot.action_label(number) for number in range(42, by_slot.num_actions)] == rest
+    rest.remove("shuffle")
+    shown = [by_flavour.action_label(number) for number in range(by_flavour.num_actions)]
+    assert shown == [f"draw:{flavour}" for flavour in range(6)] + rest
 
 
 def test_actions_must_be_whole_numbers_in_range() -> None:

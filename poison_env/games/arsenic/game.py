@@ -29,7 +29,6 @@ from poison_env.games.arsenic.options import (
     TURN,
     WORDS,
 )
-from poison_env.games.arsenic.outcomes import ArsenicOutcomes
 from poison_env.games.arsenic.scones import (
     DOSES,
     FLAVOUR_OF_SLOT,
@@ -47,7 +46,7 @@ from poison_env.games.arsenic.views import ArsenicViews
 _HERE, _NOWHERE = np.zeros(1, np.int64), np.zeros(0, np.int64)
 
 
-class Arsenic(ArsenicOutcomes, ArsenicViews):
+class Arsenic(ArsenicViews):
     """The rules of Arsenic for one set of options.
 
     Args:
@@ -193,9 +192,6 @@ class Arsenic(ArsenicOutcomes, ArsenicViews):
         state.drawn[rows] = slot
         state.knows[rows, slot] |= (1 << state.turn[rows]).astype(np.uint8)
         state.phase[rows] = INSPECT
-        number = state.draws[rows]
-        state.shown[rows, number] = state.box[rows, slot] - 1
-        state.draws[rows] = number + 1
 
     def _put_back(self, state: ArsenicState, rows: IntArray) -> None:
         """Leave the scone in its slot: the turn is over, but for a shuffle."""

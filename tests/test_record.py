@@ -14,18 +14,20 @@ from poison_env.core.errors import LifeCycleError, PositionError, RecordError
 from poison_env.core.protocol import Game
 from poison_env.games.poison import Poison
 from poison_env.record import RecordedMatch, Recorder
-from tests.support import OPTION_SETS, RECORD, TINY, many_keys, random_actions
+from tests.games import a_few_cases, every_case
+from tests.support import RECORD, TINY, many_keys, random_actions
 
 NAMES = ("random", "cautious", "greedy")
+NAMES_OF = {"poison-v0": NAMES, "arsenic-v0": NAMES, "potio-v0": ("random", "patient", "greedy")}
 LARGEST_SEED = 2**64 - 1
 
 
 def recorded(game: Game[Any], seeds: Sequence[int], rows: Sequence[int] | None = None) -> list[RecordedMatch]:
-    """Play random, cautious and greedy in turn and record it."""
-    seating = np.arange(game.num_seats) % len(NAMES)
+    """Play random, cautious and greedy, or whom the game has, in turn and record it."""
+    names, seating = NAMES_OF[game.id], np.arange(game.num_seats) % len(NAMES)
     recorder = Recorder(rows)
-    play(game, [scripted.load(name) for name in NAMES], seeds, seating=seating, seed=5, recorder=recorder)
-    return recorder.records(seeds, NAMES, seating=seating, seed=5)
+    play(game, [scripted.load(name) for name in names], seeds, seating=seating, seed=5, recorder=recorder)
+    return recorder.records(seeds, names, seating=seating, seed=5)
 
 
 def random_moves(game: Poison, seed: int, orders: list[list[int]]) -> list[int]:
@@ -45,10 +47,14 @@ def random_moves(game: Poison, seed: int, orders: list[list[int]]) -> list[int]:
 # --- round trips --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", OPTION_SETS)
+@every_case
 @pytest.mark.parametrize("reward", ["points", "relative", "win"])
-def test_a_match_is_read_back_as_it_was_written(tmp_path: Path, name: str, reward: str) -> None:
-    game = Poison(**(OPTION_SETS[name] | {"reward": reward}))
+def test_a_match_is_read_back_as_it_was_written(
+    tmp_path: Path, game_id: str, options: dict[str, Any], reward: str
+) -> None:
+    if options.get("num_seats") == 1:
+        reward = reward.replace("relative", "points")  # with nobody else
+    game = make(game_id, **options | {"reward": reward})
     seeds = [LARGEST_SEED, 0]
     for written in recorded(game, seeds):
         record.write(tmp_path / "match.jsonl", written)
@@ -118,9 +124,9 @@ def test_notation_marks_overflows() -> None:
 # --- replay -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["three seats", "tiny", "win, handicaps"])
-def test_replay_gives_every_position(name: str) -> None:
-    game = Poison(**OPTION_SETS[name])
+@a_few_cases
+def test_replay_gives_every_position(game_id: str, options: dict[str, Any]) -> None:
+    game = make(game_id, **options)
     (match,) = recorded(game, [11])
     states = record.replay(match)
     state = game.deal(np.array([11], np.uint64))

@@ -13,7 +13,9 @@ from poison_env.adapters.sb3 import SoloVecEnv
 from poison_env.adapters.solo import SoloEnv
 from poison_env.adapters.vector import SoloVectorEnv
 from poison_env.core.errors import ActionTypeError, IllegalActionError, LifeCycleError, OptionError
-from tests.potio_support import SMALL
+from poison_env.testing import check_vector
+from tests.games import FEW
+from tests.potio_support import SMALL, TINY
 
 ID = "poison_env/Poison-v0"
 SLOTS = 5
@@ -87,6 +89,24 @@ NAMES = ["dict", "flat", "truncate", "Arsenic", "Arsenic by flavour", "Arsenic a
 def test_a_slot_is_the_single_agent_environment_bit_for_bit(mode, options):
     wanted = 10 if "game" in options else 60  # of the longer matches some must do
     assert compare(mode, options, steps=150, episodes=wanted) >= wanted // 2
+
+
+SUITE = {
+    "Poison": ("poison-v0", {"num_seats": 3, "deck": "R1x3 R4x2 B2x3 B5x2 G4x2", "num_rounds": 2}),
+    "Arsenic": ("arsenic-v0", {"num_seats": 1}),
+    "Potio": ("potio-v0", {"num_seats": 2, "deck": TINY, "max_turns": 12}),
+}
+
+
+@pytest.mark.parametrize(
+    ("game_id", "options"),
+    [pytest.param(*case, id=name) for name, case in SUITE.items()]
+    + [pytest.param(*case, id=name, marks=pytest.mark.slow) for name, case in FEW.items()],
+)
+def test_the_public_suite_finds_nothing(game_id, options):
+    one, many = partial(SoloEnv, game_id, **options), partial(SoloVectorEnv, game_id, **options)
+    report = check_vector(many, scalar=one, episodes=1, name=f"{game_id} {options}")
+    assert report.findings == (), str(report)
 
 
 @pytest.mark.slow

@@ -29,6 +29,9 @@ ROUND = make("poison-v0", num_rounds=1)
 AGENTS = {name: agents.load(name) for name in ("random", "cautious", "greedy")}
 CAUTIOUS, GREEDY, RANDOM = ({name: AGENTS[name]} for name in ("cautious", "greedy", "random"))
 
+OTHER_GAMES = {"arsenic-v0": {"num_seats": 3}, "potio-v0": {"num_seats": 3, "max_turns": 20}}
+other_games = pytest.mark.parametrize(("game_id", "options"), OTHER_GAMES.items(), ids=OTHER_GAMES)
+
 
 class WithoutOverflows:
     """Poison as a game that has no overflows to count and in which many points are good."""
@@ -62,6 +65,17 @@ def same_columns(one, other):
 @pytest.mark.parametrize("seats", [2, 3, 4, 6])
 def test_an_agent_differs_from_its_own_copies_by_exactly_zero_on_every_deal(name, seats):
     game = make("poison-v0", num_seats=seats, num_rounds=2)
+    check_copies(game, name)
+
+
+@pytest.mark.parametrize("name", ["greedy", "random"])
+@other_games
+def test_an_agent_of_another_game_differs_from_its_own_copies_by_zero_too(game_id, options, name):
+    check_copies(make(game_id, **options), name)
+
+
+def check_copies(game, name):
+    seats = game.num_seats
     match_up = only({"one": agents.load(name)}, {"copies": agents.load(name)}, game, deals=40, seed=3)
     assert np.abs(match_up.columns["diff"]).max() > 0  # with the candidate in one seat there are differences
     assert match_up.per_deal("diff").tolist() == [0.0] * 40
@@ -105,6 +119,14 @@ def test_a_network_differs_from_its_own_copies_by_zero_and_by_no_chunk(tmp_path)
     whole, parts = (only({"one": agent}, {"two": agent}, deals=12, seed=5, chunk=chunk) for chunk in (4096, 8))
     assert whole.per_deal("diff").tolist() == [0.0] * 12
     assert same_columns(whole, parts)
+
+
+@pytest.mark.parametrize("chunk", [1, 7])
+@other_games
+def test_numbers_of_matches_of_any_length_do_not_depend_on_the_chunk(game_id, options, chunk):
+    game, random, greedy = make(game_id, **options), {"random": AGENTS["random"]}, {"greedy": agents.load("greedy")}
+    whole = only(random, greedy, game, deals=9, seed=5)
+    assert same_columns(only(random, greedy, game, deals=9, seed=5, chunk=chunk), whole)
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 40])

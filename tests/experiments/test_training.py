@@ -22,6 +22,7 @@ from experiments.train_dmc import Config, learn, loss_of, main, self_play
 from poison_env import make, play
 from poison_env.core import chance
 from poison_env.core.errors import CheckpointError, OptionError
+from poison_env.core.protocol import decisions
 
 TINY = Config(
     iterations=6, matches=8, minibatch=64, hidden=(8,), checkpoint_every=2, evaluate_every=3, evaluation_deals=2, seed=3
@@ -166,6 +167,27 @@ def test_a_run_directory_says_what_was_run(tmp_path):
     )
     assert list((run / "tensorboard").iterdir())
     assert sorted(entry.name for entry in run.glob("checkpoint-*")) == ["checkpoint-000004", "checkpoint-000006"]
+
+
+@pytest.mark.parametrize(
+    ("game_id", "options"),
+    [
+        ("arsenic-v0", {"reward": "points", "last_survivor_ends": False}),
+        ("arsenic-v0", {"num_seats": 6, "draw": "flavour"}),
+        ("potio-v0", {"num_seats": 3, "max_turns": 20}),
+    ],
+)
+def test_decisions_of_any_game_are_credited_with_what_their_seats_earned_from_there_on(game_id, options):
+    game = make(game_id, **options)
+    agent, seeds = learner(game), chance.fold(2, np.arange(3))
+    for seed in seeds:
+        experience, _ = self_play(game, agent, np.array([seed]), epsilon=0.0, seed=9)
+        state, seats, paid = game.deal(np.array([seed])), [], []
+        while not state.done[0]:
+            seats.append(int(state.to_move[0]))
+            paid.append(game.step(state, agent.act(decisions(game, state, np.arange(1), seed=9)))[0])
+        to_come = np.cumsum(paid[::-1], axis=0)[::-1]
+        assert experience.returns == pytest.approx(to_come[np.arange(len(seats)), seats], abs=1e-5)
 
 
 def test_nothing_in_a_run_directory_is_a_pickle(tmp_path):

@@ -1,9 +1,15 @@
 """What a seat knows: mask, points, cards and history follow from what it is shown."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from poison_env import make
+from poison_env.games.arsenic import Arsenic
+from poison_env.games.arsenic.options import EAT, PASS, RETURN, SHUFFLE, SPOON, STOP
 from poison_env.games.poison import Poison
+from tests.games import SETS, a_few_cases, on_the_way
 from tests.support import OPTION_SETS, advance, at_random_depths, every_seat, keys, many_keys, random_play
 
 every_option_set = pytest.mark.parametrize("name", OPTION_SETS)
@@ -21,6 +27,32 @@ def test_the_mask_follows_from_the_observation(name: str) -> None:
     placed = (colours[:, None, :] == colour[:, None]).any(axis=2)
     fits = np.where(placed, here == colour, here == 0) | (colour == 0)
     expected = fits & (hand[:, game.kind_of] > 0)
+    np.testing.assert_array_equal(game.action_mask(state), expected)
+
+
+@pytest.mark.parametrize("options", SETS["arsenic-v0"].values(), ids=SETS["arsenic-v0"])
+def test_the_mask_of_arsenic_follows_from_the_observation(options: dict[str, Any]) -> None:
+    game = Arsenic(**options)
+    state = on_the_way(game, many_keys(80))
+    state = state[~state.done]
+    seen = game.observe(state, state.to_move)
+    shown = {name: game.layout.decode(seen, name) for name in game.layout.slices}
+    turn, inspect, react, after = shown["phase"].astype(bool).T
+    sugars, owed, shuffled = shown["sugars"][:, 0], shown["owed"][:, 0], shown["shuffled"].reshape(-1) > 0
+    in_last_flavour = shown["drawn"].reshape(-1) > (35 if game.by_slot else 5)
+    window = in_last_flavour & (shown["drawn_scone"].reshape(-1) == 5)
+    words = {
+        STOP: turn & (owed == 0),
+        SHUFFLE: after | turn & ~shuffled,
+        EAT: inspect,
+        RETURN: inspect & (sugars > 0) & ~window,
+        SPOON: react,
+        PASS: after | react,
+    }
+    expected = np.zeros((len(state), game.num_actions), bool)
+    expected[:, : game.num_draws] = turn[:, None] & (shown["box"] > 0)
+    for word, action in game.action_of.items():
+        expected[:, action] = words[word]
     np.testing.assert_array_equal(game.action_mask(state), expected)
 
 
@@ -89,13 +121,15 @@ def test_observations_stay_within_the_bounds_of_the_layout(name: str) -> None:
         assert (observation <= layout.high).all()
 
 
-def test_history_is_seat_and_action_of_every_move() -> None:
-    game = Poison(num_seats=3, num_rounds=2)
+@a_few_cases
+def test_history_is_seat_and_action_of_every_move(game_id: str, options: dict[str, Any]) -> None:
+    game = make(game_id, **options)
     state = game.deal(many_keys(10))
-    expected = []
-    for chosen in random_play(game, state):
-        expected.append(state.to_move * game.num_actions + chosen)
-    np.testing.assert_array_equal(np.stack(expected, axis=1), game.history(state))
+    expected = np.full_like(game.history(state), -1)
+    for move, chosen in enumerate(random_play(game, state)):
+        expected[:, move] = np.where(state.done, -1, state.to_move * game.num_actions + chosen)
+    known = options.get("recall") != "none"
+    np.testing.assert_array_equal(expected if known else np.full_like(expected, -1), game.history(state))
 
 
 def test_history_is_minus_one_beyond_the_last_move() -> None:

@@ -33,7 +33,7 @@ def test_the_mask_follows_from_the_observation(name: str) -> None:
 @pytest.mark.parametrize("options", SETS["arsenic-v0"].values(), ids=SETS["arsenic-v0"])
 def test_the_mask_of_arsenic_follows_from_the_observation(options: dict[str, Any]) -> None:
     game = Arsenic(**options)
-    state = on_the_way(game, many_keys(80))
+    state = on_the_way(game, many_keys(500))  # in some of them the window is drawn
     state = state[~state.done]
     seen = game.observe(state, state.to_move)
     shown = {name: game.layout.decode(seen, name) for name in game.layout.slices}

@@ -29,7 +29,7 @@ from rich.table import Table
 from tqdm import tqdm
 
 from experiments import plots
-from experiments.options import make_game, parse_options
+from experiments.options import Rules
 from poison_env.adapters.aec import MatchEnv
 from poison_env.core import chance
 from poison_env.core.choice import uniform_legal
@@ -40,18 +40,21 @@ from poison_env.core.protocol import Game
 FORMAT = "poison_env.benchmark/1"
 MODES = {"mask": False, "mask, observation": True}
 AEC = "AEC with last()"
-TARGET_BATCH, TARGETS = 8192, {"mask": 10e6, "mask, observation": 4e6}  # moves per second of processor time
-AEC_TARGET = 15e3
+# Moves per second of processor time: of a batch, and of the AEC environment.
+TARGET_BATCH = 8192
+TARGETS = {
+    "poison-v0": {"mask": 10e6, "mask, observation": 4e6, AEC: 15e3},
+    "arsenic-v0": {"mask, observation": 500e3, AEC: 5e3},
+    "potio-v0": {"mask, observation": 150e3, AEC: 5e3},
+}
 _CHOICE_STREAM = 1 << 40  # of the seeds' chance; no game draws from it
 _WORDS = 1 << 14  # random words drawn at a time, few enough to stay in the cache
 
 
 @dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(Rules):
     """What is measured."""
 
-    game: str = "poison-v0"
-    options: tuple[str, ...] = ("num_seats=4", "num_rounds=1")  # of the game, name=value
     batches: tuple[int, ...] = (1, 64, 1024, 8192, 65536)  # matches side by side
     repeats: int = 15  # at least 5; short and many, so that on a busy machine some are lucky
     seconds: float = 0.1  # a repeat goes on for so long at least
@@ -66,6 +69,7 @@ class Config:
         Raises:
             ValueError: the message says what is wrong.
         """
+        super().__post_init__()
         if self.repeats < 5:
             raise ValueError(f"repeats: expected at least 5, got {self.repeats}")
         if not self.batches or min(self.batches) < 1 or len(set(self.batches)) < len(self.batches):
@@ -190,7 +194,7 @@ def run(config: Config, *, progress: bool = False) -> dict[str, Any]:
     """
     from experiments.runs import manifest  # loads torch, which would be in the way above
 
-    game = make_game(config.game, parse_options(config.options))
+    game = config.make()
     if config.out:
         config.out.mkdir(parents=True, exist_ok=True)
     seeds = {batch: chance.fold(config.seed, np.arange(batch)) for batch in config.batches}
@@ -237,7 +241,7 @@ def tables(report: Mapping[str, Any]) -> list[Table]:
     for speed in report["speeds"]:
         cpu, wall = speed["cpu"], speed["wall"]
         shown = map(_thousands, (cpu["best"], cpu["median"], wall["median"]))
-        target = _target(speed)
+        target = _target(report["config"]["game"], speed)
         verdict = "reached" if target and cpu["best"] >= target else "missed"
         speeds.add_row(
             *(speed["name"], f"{speed['batch']:,}", *shown, _choice_share(report, speed)),
@@ -274,10 +278,9 @@ def _thousands(number: float) -> str:
     return f"{number / 1e6:.2f} M" if number >= 1e6 else f"{number / 1e3:.1f} k"
 
 
-def _target(speed: Mapping[str, Any]) -> float | None:
-    if speed["name"] == AEC:
-        return AEC_TARGET
-    return TARGETS[speed["name"]] if speed["batch"] == TARGET_BATCH else None
+def _target(game: str, speed: Mapping[str, Any]) -> float | None:
+    counts = speed["name"] == AEC or speed["batch"] == TARGET_BATCH
+    return TARGETS.get(game, {}).get(speed["name"]) if counts else None
 
 
 def main(config: Config) -> dict[str, Any]:
@@ -292,7 +295,7 @@ def main(config: Config) -> dict[str, Any]:
     )
     for table in tables(report):
         console.print(table)
-    console.print("choice: its share of the time, random words included. Targets are for four seats and the best, CPU.")
+    console.print("choice: its share of the time, random words included. Targets are for the best, CPU.")
     if config.out:
         console.print(f"Written to {config.out}: {', '.join(sorted(file.name for file in config.out.iterdir()))}")
     return report

@@ -38,7 +38,7 @@ from stable_baselines3.common.vec_env import VecExtractDictObs
 from torch import nn
 from tqdm import tqdm
 
-from experiments.options import make_game, parse_options
+from experiments.options import Rules
 from experiments.runs import manifest
 from poison_env.adapters.aec import MatchEnv
 from poison_env.adapters.sb3 import SoloVecEnv
@@ -54,11 +54,9 @@ TUTORIAL_STEPS, TUTORIAL_BATCH = 2048, 64  # the library's own
 
 
 @dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(Rules):
     """What is measured."""
 
-    game: str = "poison-v0"
-    options: tuple[str, ...] = ("num_seats=4", "num_rounds=1")  # of the game, name=value
     num_envs: int = 256  # matches side by side, ours
     num_steps: int = 64  # decisions of each in an iteration, ours
     batch_size: int = 4096  # ours
@@ -76,6 +74,7 @@ class Config:
         Raises:
             ValueError: the message says what is wrong.
         """
+        super().__post_init__()
         for name, least in (("repeats", 3), ("num_envs", 1), ("num_steps", 1), ("batch_size", 2), ("epochs", 1)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name}: expected at least {least}, got {getattr(self, name)}")
@@ -181,7 +180,7 @@ def run(config: Config, *, progress: bool = False) -> dict[str, Any]:
         PoisonEnvError: an unknown game or option, before anything is measured.
     """
     torch.set_num_threads(config.threads)
-    game = make_game(config.game, parse_options(config.options))
+    game = config.make()
     ways = tasks(config, game)
     for task in ways.values():
         task()  # warm

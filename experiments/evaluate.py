@@ -19,7 +19,7 @@ from rich.console import Console
 import agents
 from experiments import evaluation
 from experiments.intervals import RESAMPLES
-from experiments.options import make_game, parse_options
+from experiments.options import Rules
 from experiments.reports import Report
 from poison_env import scripted
 from poison_env.core.errors import PoisonEnvError
@@ -27,13 +27,11 @@ from poison_env.core.protocol import Agent
 
 
 @dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(Rules):
     """What is evaluated."""
 
     candidates: tuple[str, ...]  # scripted names or run directories
     tables: tuple[str, ...] = ()  # whom they play, P - 1 copies of one at a time; each other unless given
-    game: str = "poison-v0"
-    options: tuple[str, ...] = ("num_seats=4", "num_rounds=1")  # of the game, name=value
     deals: int = 5000  # each is played P times
     seed: int = 7  # of deals, agents' luck and bootstrap
     out: Path | None = None  # directory for evaluation.json and the plots; nothing is written unless given
@@ -47,6 +45,7 @@ class Config:
         Raises:
             ValueError: the message says what is wrong.
         """
+        super().__post_init__()
         for name, least in (("deals", 2), ("chunk", 1), ("resamples", 1), ("seed", 0), ("threads", 1)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name}: expected at least {least}, got {getattr(self, name)}")
@@ -64,7 +63,7 @@ def run(config: Config, *, progress: bool = False) -> Report:
         PoisonEnvError: an unknown game, option or agent, or an agent that cannot play this game; before anything is
             played.
     """
-    game = make_game(config.game, parse_options(config.options))
+    game = config.make()
     loaded = {spec: _load(spec) for spec in dict.fromkeys((*config.candidates, *config.tables))}
     agent_of = {spec: agent for spec, (agent, _) in loaded.items()}
     if config.out:

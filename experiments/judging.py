@@ -3,39 +3,15 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import agents
 from experiments import evaluate, evaluation, plots
-from experiments.options import make_game, parse_options
+from experiments.options import Task
 from poison_env.core.protocol import Agent, Game
 
 
-class Judged(Protocol):
-    """What a training configuration says about judging."""
-
-    @property
-    def game(self) -> str:
-        """The game's id."""
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """Of the game, name=value."""
-
-    @property
-    def seed(self) -> int:
-        """The run's."""
-
-    @property
-    def opponents(self) -> tuple[str, ...]:
-        """The tables of the evaluations."""
-
-    @property
-    def evaluation_deals(self) -> int:
-        """Deals of a quick look."""
-
-
-def quick_look(config: Judged, game: Game[Any], agent: Agent) -> dict[str, float]:
+def quick_look(config: Task, game: Game[Any], agent: Agent) -> dict[str, float]:
     """Return how the agent does at each table of `config.opponents` on a few deals.
 
     `against_NAME` is its points less the others' mean, `wins_NAME` its share of the matches won.
@@ -56,16 +32,16 @@ def postfix(metrics: Mapping[str, float]) -> dict[str, str]:
     return {name: f"{value:.3g}" for name, value in shown.items()}
 
 
-def draw(config: Judged, path: Path) -> None:
+def draw(config: Task, path: Path) -> None:
     """Draw the learning curve of a run as learning.png and .svg in its directory."""
     metrics = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
-    game = make_game(config.game, parse_options(config.options))
+    game = config.make()
     title = f"{path.name}: {config.game} {' '.join(config.options)}, seed {config.seed}"
     curve = plots.learning_curve(metrics, points_sign=game.points_sign, num_seats=game.num_seats, title=title)
     plots.save(curve, path / "learning")
 
 
-def conclude(config: Judged, path: Path, *, deals: int) -> None:
+def conclude(config: Task, path: Path, *, deals: int) -> None:
     """Draw a run's learning curve, judge its policy on so many deals (0 for none), and print what was found."""
     draw(config, path)
     print(f"The policy is in {path}: agents.load({str(path)!r}). Its learning curve: {path / 'learning.png'}")

@@ -138,7 +138,7 @@ def _cell(name: str, estimate: Estimate) -> str:
     if math.isnan(estimate.value):
         return "–"
     if name == "wins":
-        return f"{100 * estimate.value:.1f} % [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]"
+        return f"{100 * estimate.value:.1f} ±{50 * (estimate.high - estimate.low):.1f} %"
     if name in _SHARES:
         return f"{100 * estimate.value:.1f} %"
     if name == "diff":

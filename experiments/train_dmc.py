@@ -23,12 +23,12 @@ import tyro
 from agents import features
 from agents.neural import NeuralAgent, ValueNetwork, describe
 from experiments.judging import conclude, quick_look
-from experiments.options import make_game, parse_options
+from experiments.options import Task, run_program
 from experiments.runs import Run
 from experiments.training import iterate
 from poison_env.core import chance
 from poison_env.core.choice import best_legal, uniform_legal
-from poison_env.core.errors import OptionError, PoisonEnvError
+from poison_env.core.errors import OptionError
 from poison_env.core.protocol import Game, decisions
 
 DEALS, ACTIONS, SHUFFLE = 1, 2, 3  # what a run's seed is folded with; evaluation folds with 0, so its deals are others
@@ -36,16 +36,9 @@ ERROR_SCALE = 5.0  # points: about the standard deviation of a round's result, s
 
 
 @dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(Task):
     """What a run is; saved as config.json."""
 
-    game: str = "poison-v0"
-    options: tuple[str, ...] = (
-        "num_seats=4",
-        "num_rounds=1",
-    )  # name=value; a round's points do not depend on other rounds
-    reward: str = "relative"  # what is learned: own less the mean of the others
-    seed: int = 0
     iterations: int = 100
     matches: int = 1024  # played side by side in an iteration
     minibatch: int = 2048  # decisions
@@ -53,9 +46,6 @@ class Config:
     learning_rate: float = 1e-3  # falls linearly to a twentieth
     epsilon: float = 0.05  # share of random moves; falls linearly to a fifth
     checkpoint_every: int = 10  # iterations
-    evaluate_every: int = 10  # iterations; 0 for never
-    evaluation_deals: int = 200
-    opponents: tuple[str, ...] = ("cautious", "greedy")  # the tables of the evaluations
     threads: int = 1  # of torch; more rarely pays for small networks
     device: str = "cpu"
 
@@ -65,17 +55,12 @@ class Config:
         Raises:
             OptionError: the message names the field.
         """
-        least = {"iterations": 1, "matches": 1, "minibatch": 1, "checkpoint_every": 1, "threads": 1, "seed": 0}
-        least |= {"evaluate_every": 0, "evaluation_deals": 1}
-        for name, smallest in least.items():
-            if getattr(self, name) < smallest:
-                raise OptionError(f"{name}: expected at least {smallest}, got {getattr(self, name)}")
-        if not 0 <= self.epsilon <= 1 or not self.learning_rate > 0:
-            raise OptionError(
-                f"epsilon: expected 0 to 1, got {self.epsilon}; learning_rate: above 0, {self.learning_rate}"
-            )
-        if min(self.hidden, default=0) < 1:
-            raise OptionError(f"hidden: expected at least one layer, each of at least one unit, got {self.hidden}")
+        super().__post_init__()
+        self.at_least(1, "iterations", "matches", "minibatch", "checkpoint_every", "threads")
+        self.above_zero("learning_rate")
+        self.layers("hidden")
+        if not 0 <= self.epsilon <= 1:
+            raise OptionError(f"epsilon: expected 0 to 1, got {self.epsilon}")
 
 
 class Experience(NamedTuple):
@@ -155,7 +140,7 @@ def main(config: Config, *, path: Path, resume: bool = False) -> Path:
     """
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
-    game = make_game(config.game, {**parse_options(config.options), "reward": config.reward})
+    game = config.make(reward=config.reward)
     encoder = features.for_game(game)
     network = ValueNetwork(encoder.size, game.num_actions, config.hidden).to(config.device)
     optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate)
@@ -229,13 +214,10 @@ def command(
         resume: go on with the run of that name, if there is one, from its last checkpoint.
         deals: how many deals the final evaluation plays, each with the policy in every seat; 0 for none.
     """
-    try:
-        seats = make_game(config.game, parse_options(config.options)).num_seats
-        path = main(config, path=runs / (name or f"{config.game}-{seats}p-dmc-{config.seed}"), resume=resume)
-    except (PoisonEnvError, FileExistsError) as error:
-        raise SystemExit(f"train_dmc: {error}") from error
+    seats = config.make().num_seats
+    path = main(config, path=runs / (name or f"{config.game}-{seats}p-dmc-{config.seed}"), resume=resume)
     conclude(config, path, deals=deals)
 
 
 if __name__ == "__main__":
-    tyro.cli(command)
+    run_program("train_dmc", command)

@@ -41,22 +41,19 @@ from tqdm import tqdm
 from agents import features
 from agents.neural import PolicyAgent, ValueNetwork, describe, newest_checkpoint
 from experiments.judging import conclude, postfix, quick_look
-from experiments.options import make_game, parse_options
+from experiments.options import Task, parse_options, run_program
 from experiments.rllib_parts import POLICY, MaskedPolicy, SelfPlayEnv, only_policy
 from experiments.runs import KEPT_CHECKPOINTS, Run
-from poison_env.core.errors import OptionError, PoisonEnvError
+from poison_env.core.errors import OptionError
 from poison_env.core.protocol import Game
 
 OBJECT_STORE = 200_000_000  # bytes; what is sent is small
 
 
 @dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(Task):
     """What a run is; saved as config.json."""
 
-    game: str = "poison-v0"
-    options: tuple[str, ...] = ("num_seats=4", "num_rounds=1")  # name=value
-    reward: str = "relative"  # what is learned: own less the mean of the others
     seed: int = 0  # of deals and first weights; PPO on many workers is not repeatable bit for bit
     iterations: int = 100
     batch: int = 8192  # decisions an iteration, of whole matches
@@ -68,8 +65,6 @@ class Config:
     clip: float = 0.2
     entropy: float = 0.01
     checkpoint_every: int = 10  # iterations
-    evaluate_every: int = 10  # iterations; 0 for never
-    evaluation_deals: int = 200
     opponents: tuple[str, ...] = ("random", "greedy")  # the tables of the evaluations
 
     def __post_init__(self) -> None:
@@ -78,17 +73,12 @@ class Config:
         Raises:
             OptionError: the message names the field.
         """
-        least = {"iterations": 1, "batch": 1, "minibatch": 1, "epochs": 1, "checkpoint_every": 1, "seed": 0}
-        least |= {"evaluate_every": 0, "evaluation_deals": 1}
-        for name, smallest in least.items():
-            if getattr(self, name) < smallest:
-                raise OptionError(f"{name}: expected at least {smallest}, got {getattr(self, name)}")
+        super().__post_init__()
+        self.at_least(1, "iterations", "batch", "minibatch", "epochs", "checkpoint_every")
+        self.above_zero("learning_rate")
+        self.layers("hidden")
         if self.minibatch > self.batch:
             raise OptionError(f"minibatch: expected at most the batch, {self.batch}, got {self.minibatch}")
-        if not self.learning_rate > 0:
-            raise OptionError(f"learning_rate: expected above 0, got {self.learning_rate}")
-        if min(self.hidden, default=0) < 1:
-            raise OptionError(f"hidden: expected at least one layer, each of at least one unit, got {self.hidden}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,7 +207,7 @@ def main(config: Config, place: Place, *, path: Path, resume: bool = False) -> P
         CheckpointError: the run at `path` has another configuration.
     """
     torch.set_num_threads(place.threads)
-    game = make_game(config.game, {**parse_options(config.options), "reward": config.reward})
+    game = config.make(reward=config.reward)
     connected = ray.is_initialized()
     if not connected:
         connect(place)
@@ -276,14 +266,11 @@ def command(
         resume: go on with the run of that name, if there is one, from its last checkpoint.
         deals: how many deals the final evaluation plays, each with the policy in every seat; 0 for none.
     """
-    try:
-        seats = make_game(config.game, parse_options(config.options)).num_seats
-        path = runs / (name or f"{config.game}-{seats}p-rllib-{config.seed}")
-        main(config, place, path=path, resume=resume)
-    except (PoisonEnvError, FileExistsError) as error:
-        raise SystemExit(f"train_rllib: {error}") from error
+    seats = config.make().num_seats
+    path = runs / (name or f"{config.game}-{seats}p-rllib-{config.seed}")
+    main(config, place, path=path, resume=resume)
     conclude(config, path, deals=deals)
 
 
 if __name__ == "__main__":
-    tyro.cli(command)
+    run_program("train_rllib", command)

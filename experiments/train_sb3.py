@@ -25,13 +25,13 @@ from stable_baselines3.common.logger import Logger
 from agents import neural
 from agents.neural import PolicyAgent
 from experiments.judging import conclude, quick_look
-from experiments.options import make_game, parse_options
+from experiments.options import Task, run_program
 from experiments.runs import Run
 from experiments.sb3_parts import FeaturesVecEnv, actor, policy_kwargs
 from experiments.training import iterate
 from poison_env import scripted
 from poison_env.core import chance
-from poison_env.core.errors import OptionError, PoisonEnvError
+from poison_env.core.errors import OptionError
 from poison_env.core.protocol import Agent
 
 WEIGHTS, MATCHES, LEARNING = (
@@ -42,13 +42,9 @@ WEIGHTS, MATCHES, LEARNING = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(Task):
     """What a run is; saved as config.json."""
 
-    game: str = "poison-v0"
-    options: tuple[str, ...] = ("num_seats=4", "num_rounds=1")  # name=value
-    reward: str = "relative"  # what is learned: own less the mean of the others
-    seed: int = 0
     iterations: int = 120
     num_envs: int = 512  # matches side by side
     num_steps: int = 32  # decisions of each in an iteration
@@ -64,9 +60,6 @@ class Config:
     pool: int = 4  # snapshots in it: the newer half are the newest, the others spread over the past
     scripted: tuple[str, ...] = ("greedy",)  # also in the pool
     checkpoint_every: int = 10  # iterations; all matches begin anew then
-    evaluate_every: int = 10  # iterations; 0 for never
-    evaluation_deals: int = 200
-    opponents: tuple[str, ...] = ("cautious", "greedy")  # the tables of the evaluations
     threads: int = 1  # of torch; more rarely pays for small networks
     device: str = "cpu"
 
@@ -77,22 +70,18 @@ class Config:
             OptionError: the message names the field.
             UnknownNameError: no scripted agent of that name.
         """
-        positive = ("iterations", "num_envs", "num_steps", "epochs", "snapshot_every", "pool", "checkpoint_every")
-        least = dict.fromkeys((*positive, "evaluation_deals", "threads"), 1)
-        least |= {"batch_size": 2, "seed": 0, "evaluate_every": 0, "entropy": 0, "value": 0}
-        for name, smallest in least.items():
-            if not getattr(self, name) >= smallest:
-                raise OptionError(f"{name}: expected at least {smallest}, got {getattr(self, name)}")
+        super().__post_init__()
+        self.at_least(1, "iterations", "num_envs", "num_steps", "epochs", "snapshot_every", "pool", "checkpoint_every")
+        self.at_least(1, "threads")
+        self.at_least(2, "batch_size")
+        self.at_least(0, "entropy", "value")
+        self.above_zero("learning_rate", "clip_range")
+        self.layers("hidden")
         if (self.num_envs * self.num_steps) % self.batch_size:
             whole = f"num_envs * num_steps, {self.num_envs * self.num_steps}"
             raise OptionError(f"batch_size: expected a divisor of {whole}, got {self.batch_size}")
-        for name in ("learning_rate", "clip_range"):
-            if not getattr(self, name) > 0:
-                raise OptionError(f"{name}: expected above 0, got {getattr(self, name)}")
         if not 0 <= self.gae_lambda <= 1:
             raise OptionError(f"gae_lambda: expected 0 to 1, got {self.gae_lambda}")
-        if min(self.hidden, default=0) < 1:
-            raise OptionError(f"hidden: expected at least one layer, each of at least one unit, got {self.hidden}")
         for name in self.scripted:
             scripted.load(name)
 
@@ -134,7 +123,7 @@ class Learner:
 
     def __init__(self, config: Config, path: Path, *, resume: bool) -> None:
         self.config = config
-        self.game = make_game(config.game, {**parse_options(config.options), "reward": config.reward})
+        self.game = config.make(reward=config.reward)
         self.env = FeaturesVecEnv(config.num_envs, self.game, opponents=["random"])  # until the pool is invited
         self.about = neural.describe(self.game, self.env.encoder, config.hidden, output="logits")
         self.rate = config.learning_rate
@@ -259,14 +248,11 @@ def command(
         minutes: stop at the first checkpoint after so long; --resume goes on from there.
         deals: how many deals the final evaluation plays, each with the policy in every seat; 0 for none.
     """
-    try:
-        seats = make_game(config.game, parse_options(config.options)).num_seats
-        path = runs / (name or f"{config.game}-{seats}p-sb3-{config.seed}")
-        main(config, path=path, resume=resume, minutes=minutes)
-    except (PoisonEnvError, FileExistsError) as error:
-        raise SystemExit(f"train_sb3: {error}") from error
+    seats = config.make().num_seats
+    path = runs / (name or f"{config.game}-{seats}p-sb3-{config.seed}")
+    main(config, path=path, resume=resume, minutes=minutes)
     conclude(config, path, deals=deals)
 
 
 if __name__ == "__main__":
-    tyro.cli(command)
+    run_program("train_sb3", command)

@@ -157,6 +157,9 @@ def test_a_match_is_the_same_alone_and_in_a_batch_of_2000():
         actions = uniform_legal(game.action_mask(batch), chance.fold(batch.seeds, batch.moves))
         paid = game.step(batch, actions)
         np.testing.assert_array_equal(game.step(alone, actions[[1234]]), paid[[1234]])
+        if alone.moves[0] % 20 == 0:
+            seen = game.observe(batch, batch.to_move)
+            np.testing.assert_array_equal(game.observe(alone, alone.to_move), seen[[1234]])
     assert alone.equals(batch[1234])
 
 

@@ -283,7 +283,7 @@ class Potio(PotioOutcomes):
         """Return what `seats[b]` knows in row b, (B, F) int16; sections as in `layout`."""
         if len(state) == 1 and not state.done[0]:
             return single.observe(self, state, int(seats[0]))
-        return self.layout.encode(views.sections(self, state, np.asarray(seats)))
+        return views.observe(self, state, np.asarray(seats))
 
     def observe_all(self, state: PotioState) -> Observation:
         """Return everything, (B, F_full) int16, seats in table order; sections as in `full_layout`."""

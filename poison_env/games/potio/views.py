@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from poison_env.core.layout import Observation
 from poison_env.core.protocol import IntArray
 from poison_env.games.potio.brews import EFFECTS, NODES
 from poison_env.games.potio.deck import EMPTY, SLOTS
@@ -20,6 +21,17 @@ for _node in range(1, NODES):
     for _slot, _digit in enumerate(bin(_node)[3:]):
         PICKED[_node, _slot] = int(_digit)
 CODES = EMPTY + 1
+_BLOCK = 1024  # rows at a time: what is put together stays in the cache
+
+
+def observe(game: "Potio", state: "PotioState", seats: IntArray) -> Observation:
+    """Return what `seats[b]` knows in row b, (B, F) int16."""
+    seen = np.empty((len(state), game.layout.size), np.int16)
+    for start in range(0, len(state), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        part = type(state)(**{name: array[rows] for name, array in state._arrays().items()})  # views, no copies
+        seen[rows] = game.layout.encode(sections(game, part, seats[rows]))
+    return seen
 
 
 def sections(game: "Potio", state: "PotioState", seats: IntArray) -> dict[str, npt.NDArray[Any]]:
@@ -28,10 +40,9 @@ def sections(game: "Potio", state: "PotioState", seats: IntArray) -> dict[str, n
     rows = np.arange(size)
     clockwise = game.rotation.take(seats, axis=0) + (rows * number)[:, None]
     zones = state.zones.reshape(-1, SLOTS).take(clockwise, axis=0)
-    counted = np.bincount(
-        (zones + (np.arange(size * number) * CODES).reshape(size, number, 1)).reshape(-1),
-        minlength=size * number * CODES,
-    ).reshape(size, number, CODES)
+    coded = zones + (np.arange(size * number) * CODES).reshape(size, number, 1)
+    counted = np.bincount(coded.reshape(-1), minlength=size * number * CODES).astype(np.int16)
+    counted = counted.reshape(size, number, CODES)
     to_move = (np.arange(number) == ((state.to_move - seats) % number)[:, None]) & ~state.done[:, None]
     return {
         "zones": np.where(zones == EMPTY, 0, zones + 1),

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from poison_env import make
 from poison_env.core import chance
 from poison_env.core.errors import IllegalActionError, NoWorldsError
 from poison_env.core.protocol import (
@@ -18,7 +19,8 @@ from poison_env.core.protocol import (
 )
 from poison_env.games.poison import Poison, PoisonState
 from poison_env.scripted import Random
-from tests.support import OPTION_SETS, arrays, at_random_depths, many_keys, shares_memory
+from tests.games import every_case, on_the_way
+from tests.support import arrays, at_random_depths, many_keys, shares_memory
 
 GAME = Poison(num_seats=3, num_rounds=2)
 
@@ -97,10 +99,11 @@ def test_first_is_false_unless_told() -> None:
 # --- worlds -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", OPTION_SETS)
-def test_worlds_look_the_same_to_the_seat(name: str) -> None:
-    game = Poison(**OPTION_SETS[name])
-    state = live_batch(game)
+@every_case
+def test_worlds_look_the_same_to_the_seat(game_id: str, options: dict[str, Any]) -> None:
+    game = make(game_id, **options)
+    state = on_the_way(game, many_keys(24))
+    state = state[~state.done]
     question = decisions(game, state, np.arange(0, len(state), 2))
     worlds = question.worlds(3)
     assert len(worlds) == 3 * len(question)
@@ -149,9 +152,11 @@ def test_worlds_do_not_depend_on_what_the_seat_cannot_know() -> None:
     assert decisions(GAME, state, rows).worlds(3).equals(decisions(GAME, hidden, rows).worlds(3))
 
 
-def test_worlds_without_recall_do_not_depend_on_what_was_taken() -> None:
-    game = Poison(recall="none", num_rounds=2)
-    state = live_batch(game)
+@every_case
+def test_worlds_of_any_game_do_not_depend_on_what_the_seat_cannot_know(game_id: str, options: dict[str, Any]) -> None:
+    game = make(game_id, **options)
+    state = on_the_way(game, many_keys(24))
+    state = state[~state.done]
     rows = np.arange(len(state))
     hidden = game.resample(state, state.to_move, many_keys(len(state), seed=8))
     assert decisions(game, state, rows).worlds(3).equals(decisions(game, hidden, rows).worlds(3))

@@ -1,13 +1,17 @@
 """ObservationLayout: sections in their places, encoded and decoded, bounded, scaled, documented."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from poison_env import make
 from poison_env.core.errors import UnknownNameError
 from poison_env.core.layout import ObservationLayout, Section
 from poison_env.games.poison import Poison
-from tests.support import OPTION_SETS, at_random_depths, many_keys
+from tests.games import every_case, on_the_way
+from tests.support import many_keys
 
 LAYOUT = ObservationLayout(
     (
@@ -137,10 +141,10 @@ def test_equal_layouts_are_equal() -> None:
     assert Poison().layout != Poison(recall="none").layout
 
 
-@pytest.mark.parametrize("name", OPTION_SETS)
-def test_observations_of_poison_lie_in_their_boxes(name: str) -> None:
-    game = Poison(**OPTION_SETS[name])
-    state = at_random_depths(game, many_keys(20))
+@every_case
+def test_observations_lie_in_their_boxes(game_id: str, options: dict[str, Any]) -> None:
+    game = make(game_id, **options)
+    state = on_the_way(game, many_keys(20))
     box, full_box, scaled = game.layout.box(), game.full_layout.box(), game.layout.box(scaled=True)
     for observation in game.observe(state, state.to_move):
         assert box.contains(observation)

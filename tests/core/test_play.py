@@ -6,14 +6,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from poison_env import play
+from poison_env import make, play
 from poison_env.core import chance
 from poison_env.core.choice import uniform_legal
 from poison_env.core.errors import IllegalActionError
 from poison_env.core.protocol import Decisions
 from poison_env.games.poison import Poison, PoisonState
 from poison_env.scripted import load
-from tests.support import OPTION_SETS, advance, keys, many_keys
+from tests.games import a_few_cases
+from tests.support import advance, keys, many_keys
 
 GAME = Poison(num_seats=3, num_rounds=2)
 RANDOM = load("random")
@@ -137,9 +138,9 @@ def test_without_seating_there_is_an_agent_for_each_seat(count: int) -> None:
 # --- the same match in any batch --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["three seats", "no recall", "box58", "tiny"])
-def test_a_match_with_its_number_is_played_the_same_in_any_batch(name: str) -> None:
-    game = Poison(**OPTION_SETS[name])
+@a_few_cases
+def test_a_match_with_its_number_is_played_the_same_in_any_batch(game_id: str, options: dict[str, Any]) -> None:
+    game = make(game_id, **options)
     agents = [RANDOM, load("greedy")]
     seating = np.arange(200)[:, None] % 2 ^ np.arange(game.num_seats) % 2
     seeds, numbers = many_keys(200), 500 + np.arange(200)

@@ -19,6 +19,7 @@ from poison_env.games.potio.options import FIRST_CARDS, FIRST_CENTRE, PotioOptio
 _DEAL, _FIRST, _FUTURE, _EXPLOSION = 0, 1 << 20, 1 << 21, 1 << 22  # streams of chance; explosion n is _EXPLOSION + n
 _KIND_BITS = np.uint64(0xFF)  # the low bits of a card's random key carry its kind
 _RANK_SHIFT = np.uint64(56)  # the high bits say which batch of the pile it is in
+_BEHIND = 255  # stands for the batch of used-up places, which are never read
 
 
 @dataclass(eq=False)
@@ -240,10 +241,12 @@ class PotioDealer(PotioOptions):
         """
         world, keys = state.copy(), chance.as_keys(seeds)
         cards, rank, inside = self._ranked_pile(state)
+        # Batch by batch in the order of the kinds: who knows the seed could else tell from a world how the pile lies.
+        known = np.where(inside, rank, _BEHIND) << 8 | cards
+        known.sort(axis=1)
         words = chance.bits(keys, _DEAL, self.deck.size) >> (np.uint64(64) - _RANK_SHIFT) & ~_KIND_BITS
-        words |= cards.astype(np.uint64) & _KIND_BITS
-        words |= np.where(inside, rank, 255).astype(np.uint64) << _RANK_SHIFT
-        # Used-up places keep their order behind the pile: they are never read.
+        words |= known.astype(np.uint64) & _KIND_BITS
+        words |= (known >> 8).astype(np.uint64) << _RANK_SHIFT
         words.sort(axis=1)
         places = (state.top[:, None] + np.arange(self.deck.size)) % self.deck.size
         np.put_along_axis(world.pile, places, (words & _KIND_BITS).astype(np.int8), 1)

@@ -216,7 +216,9 @@ class _Picture(Picture):
             return f"stop{', shuffle' if self.game.by_slot else ''} or draw{mixed}"
         if self.phase == REACT:
             return f"{svg.fit(self.names[int(self.one.turn[0])], 130, 13)} eats: use the spoon?"
-        return "eat, or return it for a sugar" if self.drawn >= 0 else "shuffle, or pass"
+        if self.drawn < 0:
+            return "shuffle, or pass"
+        return "eat, or return it for a sugar" if self.one.sugars[0, self.mover] else "eat, as no sugar is left"
 
     # --- seats ----------------------------------------------------------------------------------------------
 

@@ -93,7 +93,7 @@ class _Picture(Picture):
         turns = int(self.one.turns[0])
         if self.over:
             return f"{'Cut off' if self.one.truncated[0] else 'Over'} after {turns} turn{'s' * (turns > 1)}"
-        stalled = int(self.one.stalled[0])
+        stalled = 0 if self.one.scored[0] else int(self.one.stalled[0])
         return f"Turn {turns + 1}" + (f", {stalled} of {self.game.stall_turns} without a card won" if stalled else "")
 
     def _deck(self) -> str:

@@ -223,6 +223,14 @@ def test_uniform_where_few_arrangements_agree(dead: int, specials: bool) -> None
     check_uniform(game, state, seat, count)
 
 
+def test_a_world_is_the_same_alone_and_in_a_batch_where_few_arrangements_agree() -> None:
+    game = Arsenic(num_seats=6)
+    state, seeds = crowded(game, 3, 2), many_keys(30, 13)
+    worlds = game.resample(state[np.zeros(30, np.int64)], state.to_move.repeat(30), seeds)
+    for row in (0, 7, 29):
+        assert game.resample(state, state.to_move, seeds[[row]]).equals(worlds[[row]])
+
+
 def test_others_remember_random_scones_of_the_box() -> None:
     game = Arsenic(num_seats=2, spoons=False)
     state = game.deal_from(SORTED)

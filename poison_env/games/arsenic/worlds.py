@@ -180,7 +180,7 @@ class ArsenicWorlds(ArsenicEnding):
             done, first = np.unique(rows[agrees], return_index=True)
             found[done] = kinds[agrees[first]]
             pending, tried = np.setdiff1d(pending, done, assume_unique=True), tried + tries
-            tries = max(1, _TRIES // max(1, len(pending)))
+            tries = max(1, min(16 * tries, _TRIES // max(1, len(pending))))
         return found
 
     def _packed_doses(

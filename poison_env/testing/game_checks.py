@@ -142,7 +142,7 @@ def observations(case: GameCase) -> Found:
 
 
 def hidden_information(case: GameCase) -> Found:
-    """What a seat sees and may do is the same in every world that `resample` draws for it."""
+    """What a seat sees and may do is the same in every world that `resample` draws for it, and so are the worlds."""
     game, moved = case.game, 0
     for move, (state, _) in enumerate(case.walk()):
         if move % 5:
@@ -150,8 +150,11 @@ def hidden_information(case: GameCase) -> Found:
         before = snapshot(_arrays(state))
         for seat in range(game.num_seats):
             seats = np.full(ROWS, seat)
-            world = game.resample(state, seats, chance.fold(move, seat, np.arange(ROWS)))
+            seeds = chance.fold(move, seat, np.arange(ROWS))
+            world = game.resample(state, seats, seeds)
             moved += _states_differ(state, world) is not None
+            if (why := _states_differ(world, game.resample(world, seats, seeds))) is not None:
+                yield f"seat {seat}: the world of a seed depends on what the seat cannot know: {why}", f"move {move}"
             own = state.to_move == seat
             for what, one, two in (
                 ("observation", game.observe(state, seats), game.observe(world, seats)),

@@ -13,7 +13,7 @@ from poison_env import make
 from poison_env.core import chance
 from poison_env.core.protocol import HasOverflow
 from poison_env.games.poison import Poison, PoisonState
-from tests.games import a_few_cases, on_the_way
+from tests.games import a_few_cases, every_game, on_the_way
 from tests.properties.strategies import games, properties, seeds_64
 from tests.support import OPTION_SETS, advance, arrays, at_random_depths, keys, many_keys, random_actions, shares_memory
 
@@ -33,6 +33,18 @@ def test_a_match_is_the_same_alone_and_in_any_row_of_10000(name: str) -> None:
         paid_alone = advance(game, alone)
         assert alone.equals(batch[row])
         np.testing.assert_array_equal(paid[[row]], paid_alone)
+
+
+@every_game
+def test_what_a_seat_sees_and_may_do_is_the_same_in_a_large_batch(game_id: str) -> None:
+    game = make(game_id)
+    state, seats = game.deal(many_keys(5_000)), chance.below(many_keys(5_000, 1), game.num_seats)
+    for _ in range(9):
+        game.step(state, random_actions(game, state))
+    seen, mask = game.observe(state, seats), game.action_mask(state)
+    for rows in (slice(0, 3), slice(2_040, 2_060), slice(4_090, 4_100), slice(4_997, 5_000)):
+        np.testing.assert_array_equal(game.observe(state[rows], seats[rows]), seen[rows])
+        np.testing.assert_array_equal(game.action_mask(state[rows]), mask[rows])
 
 
 @properties

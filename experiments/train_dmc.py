@@ -11,6 +11,7 @@ same machine and versions).
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,6 +46,7 @@ class Config(Task):
     hidden: tuple[int, ...] = (256, 256)
     learning_rate: float = 1e-3  # falls linearly to a twentieth
     epsilon: float = 0.05  # share of random moves; falls linearly to a fifth
+    trace: float = 1.0  # weight of what was earned against what the network expected on the way; 1 is Monte-Carlo
     checkpoint_every: int = 10  # iterations
     threads: int = 1  # of torch; more rarely pays for small networks
     device: str = "cpu"
@@ -59,8 +61,9 @@ class Config(Task):
         self.at_least(1, "iterations", "matches", "minibatch", "checkpoint_every", "threads")
         self.above_zero("learning_rate")
         self.layers("hidden")
-        if not 0 <= self.epsilon <= 1:
-            raise OptionError(f"epsilon: expected 0 to 1, got {self.epsilon}")
+        for name in ("epsilon", "trace"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise OptionError(f"{name}: expected 0 to 1, got {getattr(self, name)}")
 
 
 class Experience(NamedTuple):
@@ -68,15 +71,16 @@ class Experience(NamedTuple):
 
     inputs: npt.NDArray[np.float32]  # (n, D)
     outputs: npt.NDArray[np.int64]  # (n,) the network's number of the chosen action
-    returns: npt.NDArray[np.float32]  # (n,) what the mover earned from there on
+    returns: npt.NDArray[np.float32]  # (n,) what the mover earned from there on, or what takes its place
 
 
 def self_play(
-    game: Game[Any], agent: NeuralAgent, seeds: npt.NDArray[np.uint64], *, epsilon: float, seed: int
+    game: Game[Any], agent: NeuralAgent, seeds: npt.NDArray[np.uint64], *, epsilon: float, seed: int, trace: float = 1.0
 ) -> tuple[Experience, npt.NDArray[np.float64]]:
     """Play a match for each seed with one agent in all seats; return its decisions and the matches' returns (B, P).
 
-    With probability `epsilon` a move is drawn uniformly from the legal ones.
+    With probability `epsilon` a move is drawn uniformly from the legal ones. Where one move alone is legal there is
+    nothing to learn: more than half of Potio's decisions are so.
     """
     state = game.deal(seeds)
     earned = np.zeros((len(seeds), game.num_seats))
@@ -85,16 +89,46 @@ def self_play(
     while not state.done.all():
         live = np.flatnonzero(~state.done)
         question = decisions(game, state, live, seed)
-        encoded = agent.encoder.encode(question.observation, question.action_mask)
-        best = best_legal(agent.forward(encoded.inputs), encoded.mask)
-        random = uniform_legal(encoded.mask, chance.fold(question.keys, 1))
-        explores = chance.uniform(chance.fold(question.keys, 2)) < epsilon
-        chosen = np.where(explores, random, best)
-        actions[live] = encoded.action_of[np.arange(len(live)), chosen]
-        log.append((encoded.inputs, chosen, live, question.seats, earned[live, question.seats]))
+        actions[live] = question.action_mask.argmax(axis=1)
+        free = np.flatnonzero(np.count_nonzero(question.action_mask, axis=1) > 1)
+        if len(free):
+            rows, seats, keys = live[free], question.seats[free], question.keys[free]
+            encoded = agent.encoder.encode(question.observation[free], question.action_mask[free])
+            values = agent.forward(encoded.inputs)
+            best = best_legal(values, encoded.mask)
+            random = uniform_legal(encoded.mask, chance.fold(keys, 1))
+            explores = chance.uniform(chance.fold(keys, 2)) < epsilon
+            chosen = np.where(explores, random, best)
+            actions[rows] = encoded.actions(chosen)
+            expected = values[np.arange(len(free)), best]
+            log.append((encoded.inputs, chosen, rows, seats, earned[rows, seats], expected))
         earned += game.step(state, actions)
-    inputs, outputs, rows, seats, before = (np.concatenate(column) for column in zip(*log, strict=True))
-    return Experience(inputs, outputs, (earned[rows, seats] - before).astype(np.float32)), earned
+    inputs, outputs, *steps = zip(*log, strict=True)
+    targets = returns_of(list(zip(*steps, strict=True)), earned, trace)
+    return Experience(np.concatenate(inputs), np.concatenate(outputs), np.concatenate(targets)), earned
+
+
+def returns_of(
+    steps: Sequence[tuple[npt.NDArray[Any], ...]], earned: npt.NDArray[np.float64], trace: float
+) -> list[npt.NDArray[np.float32]]:
+    """Return for each decision what its mover earned from there on, mixed with what the network expected on the way.
+
+    With weight `trace` a decision's return goes on to that of the mover's next decision, with the rest it ends there in
+    the value of the best action: the lambda-return of Q(lambda). With 1 it is what was earned.
+
+    Args:
+        steps: in order of time: rows, seats, what the seat had earned before, the value of its best action, (n,) each.
+        earned: (B, P) in the whole match.
+        trace: 0 to 1.
+    """
+    had, later, values = earned.copy(), np.zeros_like(earned), np.zeros_like(earned)  # of each seat's next decision
+    targets = []
+    for rows, seats, before, expected in reversed(steps):
+        at = rows, seats
+        later[at] = had[at] - before + trace * later[at] + (1 - trace) * values[at]
+        had[at], values[at] = before, expected
+        targets.append(later[at].astype(np.float32))
+    return targets[::-1]
 
 
 def loss_of(values: torch.Tensor, outputs: torch.Tensor, returns: torch.Tensor) -> torch.Tensor:
@@ -181,6 +215,7 @@ def train_once(
         chance.fold(config.seed, DEALS, iteration, np.arange(config.matches)),
         epsilon=config.epsilon * max(left, 0.2),
         seed=int(chance.fold(config.seed, ACTIONS, iteration)[0]),
+        trace=config.trace,
     )
     played = time.perf_counter()
     shuffle = int(chance.fold(config.seed, SHUFFLE, iteration)[0])

@@ -18,7 +18,7 @@ import agents
 from agents import features
 from agents.neural import NeuralAgent, ValueNetwork, newest_checkpoint
 from experiments.judging import draw
-from experiments.train_dmc import Config, learn, loss_of, main, self_play
+from experiments.train_dmc import Config, learn, loss_of, main, returns_of, self_play
 from poison_env import make, play
 from poison_env.core import chance
 from poison_env.core.errors import CheckpointError, OptionError
@@ -51,23 +51,14 @@ def test_the_loss_is_the_mean_squared_error_of_the_chosen_actions_alone():
     assert loss.item() == pytest.approx((1.0 + 0.0) / 2)  # an error of 5 points is the unit
 
 
-def test_a_decision_is_credited_with_what_its_own_seat_earned_from_there_on():
-    game = make("poison-v0", num_rounds=2, num_seats=3, reward="points")
-    seeds = chance.fold(1, np.arange(5))
-    experience, returns = self_play(game, learner(game), seeds, epsilon=0.2, seed=9)
-    first_mover = game.deal(seeds).to_move
-    half = game.max_moves // 2
-    credited = experience.returns.reshape(game.max_moves, 5)  # all matches are in step
-    for match in range(5):
-        for move in range(half):
-            assert credited[move, match] == returns[match, (first_mover[match] + move) % 3]
-        earned_late = [set(credited[half + move :: 3, match]) for move in range(3)]  # the dealer has passed on
-        assert [len(values) for values in earned_late] == [1, 1, 1]
-        early = [
-            returns[match, (first_mover[match] + 1 + move) % 3] - next(iter(earned_late[move])) for move in range(3)
-        ]
-        assert all(points <= 0 for points in early)
-        assert sum(early) < 0
+@pytest.mark.parametrize(
+    ("trace", "expected"), [(1.0, [5, 7, 2, 7]), (0.0, [3 + 20, 40, 2, 7]), (0.5, [3 + 10 + 1, 20 + 3.5, 2, 7])]
+)
+def test_returns_are_mixed_with_what_was_expected_at_the_seats_next_decision(trace, expected):
+    """Seat 0 decides, then seat 1, then both again; they have earned 3 and 0 between, and 5 and 7 in all."""
+    steps = [(0, 0, 0.0, 10.0), (0, 1, 0.0, 30.0), (0, 0, 3.0, 20.0), (0, 1, 0.0, 40.0)]
+    found = returns_of([tuple(map(np.atleast_1d, step)) for step in steps], np.array([[5.0, 7.0]]), trace)
+    assert np.concatenate(found).tolist() == expected
 
 
 def test_self_play_is_a_function_of_its_seeds():
@@ -172,6 +163,7 @@ def test_a_run_directory_says_what_was_run(tmp_path):
 @pytest.mark.parametrize(
     ("game_id", "options"),
     [
+        ("poison-v0", {"num_rounds": 2, "num_seats": 3}),
         ("arsenic-v0", {"reward": "points", "last_survivor_ends": False}),
         ("arsenic-v0", {"num_seats": 6, "draw": "flavour"}),
         ("potio-v0", {"num_seats": 3, "max_turns": 20}),
@@ -182,12 +174,13 @@ def test_decisions_of_any_game_are_credited_with_what_their_seats_earned_from_th
     agent, seeds = learner(game), chance.fold(2, np.arange(3))
     for seed in seeds:
         experience, _ = self_play(game, agent, np.array([seed]), epsilon=0.0, seed=9)
-        state, seats, paid = game.deal(np.array([seed])), [], []
+        state, seats, paid, free = game.deal(np.array([seed])), [], [], []
         while not state.done[0]:
             seats.append(int(state.to_move[0]))
+            free.append(game.action_mask(state).sum() > 1)  # a forced move teaches nothing
             paid.append(game.step(state, agent.act(decisions(game, state, np.arange(1), seed=9)))[0])
         to_come = np.cumsum(paid[::-1], axis=0)[::-1]
-        assert experience.returns == pytest.approx(to_come[np.arange(len(seats)), seats], abs=1e-5)
+        assert experience.returns == pytest.approx(to_come[np.arange(len(seats)), seats][free], abs=1e-5)
 
 
 def test_nothing_in_a_run_directory_is_a_pickle(tmp_path):
@@ -224,7 +217,15 @@ def test_the_learning_curve_is_drawn_from_what_was_logged(tmp_path):
 
 @pytest.mark.parametrize(
     "field",
-    [{"iterations": 0}, {"matches": 0}, {"epsilon": 1.5}, {"learning_rate": 0.0}, {"hidden": ()}, {"hidden": (8, 0)}],
+    [
+        {"iterations": 0},
+        {"matches": 0},
+        {"epsilon": 1.5},
+        {"trace": -0.1},
+        {"learning_rate": 0.0},
+        {"hidden": ()},
+        {"hidden": (8, 0)},
+    ],
     ids=str,
 )
 def test_numbers_that_cannot_be_trained_with_are_refused(field):

@@ -241,7 +241,8 @@ class PolicyAgent:
 
         Raises:
             OptionError: the decisions are of another game than the policy.
-            PositionError: what the seat knows does not tell the moves so far, as with `recall="none"`.
+            PositionError: what the seat knows does not tell the moves so far, as with `recall="none"`, or the game's
+                worlds do not tell what others saw on the way.
         """
         ours, theirs = self.game.rules.game, decisions.game
         if (ours.id, ours.rules_options, ours.max_moves) != (theirs.id, theirs.rules_options, theirs.max_moves):

@@ -30,6 +30,11 @@ OPTIONS = [
     "python_potio(max_turns=10)",
     "python_potio(num_seats=2,deck=B1x3 B2x3 Y1 G1x2,reward=relative,grey_first=False)",
     "python_potio(players=3,deck=B1x7 B2x3 Y1x3 Y2x7 P1x7 P3x2 G1x7,max_turns=40,reward=win,extra_cards_last=5)",
+    "python_arsenic",
+    "python_arsenic(players=1)",
+    "python_arsenic(num_seats=6,specials=True,honour_turns=3)",
+    "python_arsenic(num_seats=2,draw=flavour,tiebreak=shared,reward=relative)",
+    "python_arsenic(num_seats=3,draw=flavour,specials=True,spoons=False,last_survivor_ends=False)",
 ]
 
 if not flags.FLAGS.is_parsed():

@@ -40,7 +40,8 @@ def test_many_random_matches_pass_openspiels_checks(options: str, deck: str, pla
 
 
 @pytest.mark.parametrize(
-    "parameters", [TINY, "num_seats=3,num_rounds=2", "recall=none,num_rounds=1", "python_potio(max_turns=6)"]
+    "parameters",
+    [TINY, "num_seats=3,num_rounds=2", "recall=none,num_rounds=1", "python_potio(max_turns=6)", "python_arsenic"],
 )
 def test_openspiels_api_test_of_a_part_of_the_tree(parameters: str) -> None:
     cases = {"game": load(parameters), "game_name": parameters}

@@ -60,6 +60,26 @@ def test_information_states_part_exactly_what_a_seat_can_tell_apart(parameters: 
         assert {frozenset(group) for group in by_numbers.values()} == expected
 
 
+def test_deaths_are_known_to_all_and_doses_to_their_eater_alone() -> None:
+    """The first of six seats eats the first scone of two flavours; six doses kill, and no move tells."""
+    game = load("python_arsenic(num_seats=6,spoons=False)")
+    slots, ends = ("0.1", "2.1", "2.2", "2.3", "2.4", "2.5", "1.1"), []
+    for one, other in [(3, 3), (3, 2), (2, 3)]:
+        state, labels = game.new_initial_state(), ["seat 0 begins"]
+        for slot, dose in zip(slots, (one, 0, 0, 1, 1, 2, other), strict=True):
+            labels += [f"draw:{slot}", f"dose {dose}", "eat"]
+        for label in labels:
+            state.apply_action(next(a for a in state.legal_actions() if state.action_to_string(a) == label))
+        ends.append(state)
+    dead, living, twin = ends
+    assert [state.current_player() for state in ends] == [1, 1, 1]
+    for seat in range(6):
+        assert dead.information_state_string(seat) != living.information_state_string(seat)
+        assert dead.information_state_tensor(seat) != living.information_state_tensor(seat)
+        same = living.information_state_string(seat) == twin.information_state_string(seat)
+        assert same == (living.information_state_tensor(seat) == twin.information_state_tensor(seat)) == (seat > 0)
+
+
 @every_game
 def test_observations_are_the_rules_own_in_text_and_numbers(parameters: str) -> None:
     game = load(parameters)

@@ -13,12 +13,8 @@ import pytest
 from poison_env import make
 from poison_env.core.errors import PositionError
 from poison_env.core.protocol import HasChance, HasReturns
-from tests.games import CASES, FEW, on_the_way
+from tests.games import a_few_cases, every_case, on_the_way
 from tests.support import advance, arrays, every_seat, keys, many_keys, random_actions
-
-TOLD = {name: case for name, case in CASES.items() if case[0] != "arsenic-v0"}
-every_case = pytest.mark.parametrize(("game_id", "options"), TOLD.values(), ids=TOLD)
-a_few_cases = pytest.mark.parametrize(("game_id", "options"), [FEW[name] for name in FEW if name in TOLD])
 
 SMALL_DEALS: dict[str, tuple[str, dict[str, Any]]] = {  # few enough cards to go through all orders of dealing
     "two hands": ("poison-v0", {"num_seats": 2, "deck": "R1x2 R3 B2x2 G4"}),

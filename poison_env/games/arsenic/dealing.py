@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -56,12 +57,19 @@ class ArsenicState(State):
     bites: npt.NDArray[np.int8]  # (B, 42) sort of each bite, -1 beyond
     bite_known: npt.NDArray[np.uint8]  # (B, 42) what was in `knows` of its slot
     places: npt.NDArray[np.int64]  # (B, P) final, once done
+    shown: npt.NDArray[np.int8]  # (B, C) kinds of the scones drawn so far, -1 beyond, or where a world does not tell
+    draws: npt.NDArray[np.int64]  # (B,) how many they are, those of sudden death among them
     events: npt.NDArray[np.int16]  # (B, T) seat * A + action, -1 beyond
     seeds: npt.NDArray[np.uint64]  # (B,) where the match's chance comes from; never shown to anyone
 
 
 class ArsenicDealer(ArsenicOptions):
     """Deals and mixes the scones of one set of options."""
+
+    @cached_property
+    def most_drawn(self) -> int:
+        """C: each draw uses up a scone, a sugar or a spoon, and sudden death the scones that nobody ate."""
+        return self.scones + self.num_seats * (SUGARS + self.has_spoons)
 
     def deal(self, seeds: KeyArray) -> ArsenicState:
         """Return fresh matches, one for each seed (B,) in [0, 2**64)."""
@@ -130,6 +138,8 @@ class ArsenicDealer(ArsenicOptions):
             bites=np.full((size, SLOTS), -1, np.int8),
             bite_known=np.zeros((size, SLOTS), np.uint8),
             places=np.zeros((size, seats), np.int64),
+            shown=np.full((size, self.most_drawn), -1, np.int8),
+            draws=np.zeros(size, np.int64),
             events=np.full((size, self.max_moves), -1, np.int16),
             seeds=keys.copy(),
         )

@@ -29,6 +29,7 @@ from poison_env.games.arsenic.options import (
     TURN,
     WORDS,
 )
+from poison_env.games.arsenic.outcomes import ArsenicOutcomes
 from poison_env.games.arsenic.scones import (
     DOSES,
     FLAVOUR_OF_SLOT,
@@ -46,7 +47,7 @@ from poison_env.games.arsenic.views import ArsenicViews
 _HERE, _NOWHERE = np.zeros(1, np.int64), np.zeros(0, np.int64)
 
 
-class Arsenic(ArsenicViews):
+class Arsenic(ArsenicOutcomes, ArsenicViews):
     """The rules of Arsenic for one set of options.
 
     Args:
@@ -190,8 +191,11 @@ class Arsenic(ArsenicViews):
         """Look at a scone; nobody else does."""
         slot = chosen if self.by_slot else self._draw_from(state, rows, chosen)
         state.drawn[rows] = slot
-        state.knows[rows, slot] |= (1 << state.turn[rows]).astype(np.uint8)
         state.phase[rows] = INSPECT
+        at, number = rows * SLOTS + slot, state.draws[rows]
+        state.knows.reshape(-1)[at] |= (1 << state.turn[rows]).astype(np.uint8)
+        state.shown.reshape(-1)[rows * self.most_drawn + number] = state.box.reshape(-1)[at] - 1
+        state.draws[rows] = number + 1
 
     def _put_back(self, state: ArsenicState, rows: IntArray) -> None:
         """Leave the scone in its slot: the turn is over, but for a shuffle."""

@@ -55,7 +55,7 @@ class _Tables:
         self.number = number
 
 
-_TABLES = {specials: _Tables(specials=specials) for specials in (False, True)}
+TABLES = {specials: _Tables(specials=specials) for specials in (False, True)}
 
 
 class ArsenicWorlds(ArsenicEnding):
@@ -70,13 +70,14 @@ class ArsenicWorlds(ArsenicEnding):
         Chance to come is drawn anew too. A match that is over stays as it is.
         """
         world, keys = state.copy(), chance.as_keys(seeds)
-        tables = _TABLES[self.specials]
+        tables = TABLES[self.specials]
         chunk = max(1, _CELLS // (FLAVOURS * tables.number))
         live = np.flatnonzero(~state.done)
         for start in range(0, len(live), chunk):
             rows = live[start : start + chunk]
             self._rearrange(world, rows, np.asarray(seats)[rows], keys[rows], tables)
         self._redraw_memories(world, live, np.asarray(seats)[live], keys[live])
+        world.shown[live] = -1  # what others saw on the way is not drawn anew
         world.seeds[:] = chance.fold(keys, _FUTURE)
         return world
 

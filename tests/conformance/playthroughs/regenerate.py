@@ -17,6 +17,7 @@ CASES = {  # file: game and seed of the random match
     "poison_2_two_rounds": ("python_poison(num_seats=2,deck=R7x2 B9 G6x2,deal=equal,num_rounds=2,reward=win)", 2),
     "poison_3_no_recall": ("python_poison(num_seats=3,deck=R9x3 B5 G4,num_rounds=1,recall=none,first_dealer=0)", 3),
     "potio_2_small": ("python_potio(num_seats=2,deck=B1x4 B2 Y1x2 G1x2,max_turns=2,reward=relative)", 4),
+    "arsenic_1_by_flavour": ("python_arsenic(players=1,draw=flavour)", 23),
 }
 
 

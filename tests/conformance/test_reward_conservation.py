@@ -44,7 +44,7 @@ CASES = {
 }
 QUICK = ("arsenic-v0, 1", "arsenic-v0, 2", "arsenic-v0, 6", "potio-v0, 2", "potio-v0, 5")  # of the other two games
 every_case = pytest.mark.parametrize("case", CASES)
-# How many matches of each: a few with every run of the tests, a thousand when asked for.
+# How many matches of each: a few with every run of the tests, hundreds when asked for.
 every_run = pytest.mark.parametrize(
     ("case", "matches"),
     [(case, 30) for case in CASES if case.startswith("poison")]
@@ -53,7 +53,7 @@ every_run = pytest.mark.parametrize(
         for case in CASES
         if "poison" not in case
     ]
-    + [pytest.param(case, 1000, marks=pytest.mark.slow) for case in CASES],
+    + [pytest.param(case, 1000 if "poison" in case else 200, marks=pytest.mark.slow) for case in CASES],
 )
 
 

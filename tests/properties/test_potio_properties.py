@@ -69,11 +69,11 @@ def test_the_aec_environment_keeps_its_contract_with_all_options(name):
 
 
 @pytest.mark.slow
-@every_option_set
-def test_the_vector_environment_keeps_its_contract_with_all_options(name):
+@pytest.mark.parametrize("name", ["default", "extra cards", "cut off", "small deck, five seats"])
+def test_the_vector_environment_keeps_its_contract(name):
     options = {"opponents": "greedy", **POTIO_SETS[name]}
     one, many = partial(SoloEnv, "potio-v0", **options), partial(SoloVectorEnv, "potio-v0", **options)
-    report = check_vector(many, scalar=one, episodes=2)
+    report = check_vector(many, scalar=one, episodes=1)
     assert report.ok, str(report)
 
 

@@ -177,13 +177,14 @@ class PotioDealer(PotioOptions):
 
     def _draw(self, state: PotioState, rows: IntArray, places: int | IntArray) -> npt.NDArray[np.int8]:
         """Take the top card of the pile for seats, or with P for the centre."""
-        top, number = state.top[rows], self.num_drawn(state)[rows]
+        top, left = state.top[rows], state.pile_size[rows]
+        number = self.deck.size + SLOTS * state.explosions[rows] - left
         state.top[rows] = (top + 1) % self.deck.size
         state.pile_size[rows] -= 1
         card = state.pile[rows, top]
         state.batches[rows, state.batch[rows, top] % self.num_batches, card] -= 1
-        state.drawn[rows, number] = card
-        state.fresh[rows, places] += 1
+        state.drawn.reshape(-1)[rows * self.max_cards_drawn + number] = card
+        state.fresh.reshape(-1)[rows * (self.num_seats + 1) + places] += 1
         return card
 
     def num_drawn(self, state: PotioState) -> npt.NDArray[np.int64]:

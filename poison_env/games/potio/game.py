@@ -115,7 +115,7 @@ class Potio(PotioOutcomes):
         before = state.scores.copy()
         state.events[rows, state.moves[rows]] = state.to_move[rows] * self.num_actions + made
         state.moves[rows] += 1
-        state.fresh[rows] = 0
+        state.fresh *= state.done[:, None]
 
         nothing = state.node[rows] == ROOT
         take, commit = made < moves.PICK, made == moves.COMMIT

@@ -435,5 +435,20 @@ def test_a_box_must_have_exactly_the_scones() -> None:
         game.deal_from(SORTED, first=4)
 
 
+def test_boxes_seats_and_seeds_are_as_many() -> None:
+    game = Arsenic()
+    for wrong in ({"seeds": [1]}, {"seeds": [1, 2, 3]}, {"first": [0, 1, 2]}, {"first": 1.0}, {"first": True}):
+        with pytest.raises(PositionError, match="expected"):
+            game.deal_from([SORTED, SORTED], **wrong)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_boxes_may_lie_in_memory_in_any_order() -> None:
+    game, boxes = Arsenic(num_seats=1), np.array([SORTED, SORTED])
+    state = game.deal_from(np.asfortranarray(boxes))
+    for move in ("draw:0.1", "eat"):
+        game.step(state, np.full(2, action(game, move)))
+    assert state.box[:, 0].tolist() == [0, 0]
+
+
 def test_every_seat_may_begin() -> None:
     assert set(Arsenic(num_seats=5).deal(many_keys(200)).to_move.tolist()) == set(range(5))

@@ -95,18 +95,24 @@ class ArsenicDealer(ArsenicOptions):
         Raises:
             PositionError: a flavour has not exactly its scones, or there is no such seat.
         """
-        box = np.atleast_2d(np.asarray(kinds))
-        if box.dtype.kind not in "iu" or box.shape[1:] != (SLOTS,):
-            raise PositionError(f"kinds: expected whole numbers of shape (B, {SLOTS}), got {box.dtype} {box.shape}")
+        box, seats = np.atleast_2d(np.asarray(kinds)), np.asarray(first)
+        keys = np.zeros(len(box), np.uint64) if seeds is None else chance.as_keys(seeds)
+        size = len(keys)
+        if box.dtype.kind not in "iu" or box.shape != (size, SLOTS):
+            raise PositionError(
+                f"kinds: expected whole numbers of shape ({size}, {SLOTS}), got {box.dtype} {box.shape}"
+            )
+        if seats.dtype.kind not in "iu" or seats.shape not in ((), (size,)):
+            raise PositionError(f"first: expected a seat, or one for each of {size} matches, got {first!r}")
         scones = sorted(in_flavour(self.specials))
         missing = [-1] * (IN_FLAVOUR - len(scones))
         wrong = (np.sort(box.reshape(-1, FLAVOURS, IN_FLAVOUR), axis=2) != [*missing, *scones]).any(axis=(1, 2))
-        seats = np.broadcast_to(np.asarray(first, dtype=np.int64), len(box)).copy()
         wrong |= (seats < 0) | (seats >= self.num_seats)
         if wrong.any():
             raise PositionError(f"row {int(np.argmax(wrong))}: not exactly {scones} in each flavour, or no such seat")
-        keys = np.zeros(len(box), np.uint64) if seeds is None else chance.as_keys(seeds)
-        return self._begin((box + 1).astype(np.int8), seats, keys)
+        # Moves write through flat views, which only arrays in rows have.
+        rows = np.ascontiguousarray(box + 1, np.int8)
+        return self._begin(rows, np.broadcast_to(seats, size).astype(np.int64), keys)
 
     def _begin(self, box: npt.NDArray[np.int8], first: npt.NDArray[np.int64], keys: KeyArray) -> ArsenicState:
         size, seats = len(keys), self.num_seats

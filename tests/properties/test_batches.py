@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from poison_env import make
 from poison_env.core import chance
-from poison_env.core.protocol import HasOverflow
+from poison_env.core.protocol import HasChance, HasOverflow
 from poison_env.games.poison import Poison, PoisonState
 from tests.games import a_few_cases, every_game, on_the_way
 from tests.properties.strategies import games, properties, seeds_64
@@ -89,6 +89,8 @@ def test_a_batch_may_be_empty(game_id: str, options: dict[str, Any]) -> None:
     assert game.observe(state, none).shape == (0, game.layout.size)
     assert game.observe_all(state).shape == (0, game.full_layout.size)
     assert len(game.resample(state, none, np.zeros(0, np.uint64))) == 0
+    assert isinstance(game, HasChance)
+    assert game.draw(state, game.outcomes(state)).shape == (0, game.num_seats)
     assert game.placements(state).shape == game.points(state).shape == (0, game.num_seats)
 
 

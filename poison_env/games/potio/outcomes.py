@@ -115,7 +115,7 @@ class PotioOutcomes(PotioDealer):
         size, kinds, seats = len(state), self.num_kinds, self.num_seats
         opening, number = (state.moves == 0).astype(np.int64), state.fresh.sum(axis=1, dtype=np.int64)
         drawn = check_outcomes(outcomes, int((opening + number).max(initial=0)), self.drawn_now(state))
-        one, width = np.arange(size)[:, None], int(number.max(initial=0))
+        one, width = np.arange(size)[:, None], int(number.max(initial=1))
         card = np.arange(width)
         there = card < number[:, None]
         filled = np.concatenate([drawn, np.full((size, 1), -1)], axis=1)

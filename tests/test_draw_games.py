@@ -113,6 +113,8 @@ def test_what_the_mover_may_do_is_told_to_others_in_general_alone() -> None:
     arsenic_support.push(game, other, "draw:5.7")
     assert draw.svg(game, state, seat=1) == draw.svg(game, other, seat=1)
     assert draw.svg(game, state, seat=0) != draw.svg(game, other, seat=0)
+    asked = [[word for word in words(parse(draw.svg(game, state, seat=seat))) if "eat," in word] for seat in (0, 1)]
+    assert asked == [["eat, as the window sticks"], ["eat, or return it for a sugar"]]
 
 
 # --- Potio --------------------------------------------------------------------------------------------------------

@@ -439,7 +439,7 @@ def test_boxes_seats_and_seeds_are_as_many() -> None:
     game = Arsenic()
     for wrong in ({"seeds": [1]}, {"seeds": [1, 2, 3]}, {"first": [0, 1, 2]}, {"first": 1.0}, {"first": True}):
         with pytest.raises(PositionError, match="expected"):
-            game.deal_from([SORTED, SORTED], **wrong)  # type: ignore[arg-type]  # wrong on purpose
+            game.deal_from([SORTED, SORTED], **wrong)
 
 
 def test_boxes_may_lie_in_memory_in_any_order() -> None:

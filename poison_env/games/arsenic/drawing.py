@@ -26,7 +26,16 @@ from poison_env.core.picture import (
 from poison_env.core.svg import ACCENT, GREY, INK, PALE, PAPER
 from poison_env.games.arsenic.dealing import RETURNED, SPOONED
 from poison_env.games.arsenic.options import REACT, TURN, WORDS
-from poison_env.games.arsenic.scones import FLAVOURS, IN_FLAVOUR, KINDS, SLOTS, SPECIAL, SPECIALS, SUGARS
+from poison_env.games.arsenic.scones import (
+    FLAVOURS,
+    IN_FLAVOUR,
+    KINDS,
+    SLOTS,
+    SPECIAL,
+    SPECIALS,
+    SUGARS,
+    WINDOW_SLOT,
+)
 
 if TYPE_CHECKING:  # the game imports this module
     from poison_env.games.arsenic.dealing import ArsenicState
@@ -218,6 +227,8 @@ class _Picture(Picture):
             return f"{svg.fit(self.names[int(self.one.turn[0])], 130, 13)} eats: use the spoon?"
         if self.drawn < 0:
             return "shuffle, or pass"
+        if self.kinds[self.drawn] == SPECIAL and self.drawn >= WINDOW_SLOT:  # hidden from who must not know
+            return "eat, as the window sticks"
         return "eat, or return it for a sugar" if self.one.sugars[0, self.mover] else "eat, as no sugar is left"
 
     # --- seats ----------------------------------------------------------------------------------------------

@@ -89,3 +89,10 @@ def test_a_slot_known_to_be_harmless_is_drawn_first(name: str) -> None:
     assert state.to_move[0] == 0
     assert answer(game, state, name) == "draw:4.2"
     assert action(game, "draw:4.2") == 29
+
+
+@every_name
+@pytest.mark.parametrize("draw", ["slots", "flavour"])
+def test_alone_they_do_not_die_of_a_second_moon(name: str, draw: str) -> None:
+    game = Arsenic(num_seats=1, specials=True, draw=draw)
+    assert (play(game, [load(name)], many_keys(60)).points > 0).mean() > 0.8

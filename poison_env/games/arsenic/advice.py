@@ -78,7 +78,8 @@ def _look(game: Arsenic, observation: npt.NDArray[np.int16]) -> _Seen:
     kind = np.maximum(drawn - 1, 0)
     doses = np.where(drawn > 0, dose_of[flavour, kind], 0)
     moon = MOONS.reshape(FLAVOURS, KINDS)
-    moons = (known[:, 0] * moon).sum(axis=(1, 2)) + (moon[flavour, kind] & (drawn > 0))
+    held = (known[:, 0] * moon).sum(axis=(1, 2))
+    moons = held + (moon[flavour, kind] & (drawn > 0))
     alive = section("alive") > 0
     return _Seen(
         dose=section("own_dose")[:, 0],
@@ -87,12 +88,18 @@ def _look(game: Arsenic, observation: npt.NDArray[np.int16]) -> _Seen:
         eater=section("turn").argmax(axis=1),
         drawn=doses,
         deadly=(raw + doses >= game.lethal) | (moons == 2),
-        expected=_expected(game, known.sum(axis=1), section, dose_of),
+        # A second moon is as good as a lethal dose.
+        expected=_expected(game, known.sum(axis=1), section, dose_of + game.lethal * moon * held[:, None, None]),
     )
 
 
-def _expected(game: Arsenic, eaten: IntArray, section: Any, dose_of: npt.NDArray[np.int64]) -> FloatArray:
-    """Return the doses to expect of each draw, (N, draws): what is known, else the mean of what is not."""
+def _expected(game: Arsenic, eaten: IntArray, section: Any, dose_of: IntArray) -> FloatArray:
+    """Return the doses to expect of each draw, (N, draws): what is known, else the mean of what is not.
+
+    Args:
+        eaten: (N, 6, 5) scones in cups as far as they are known.
+        dose_of: (N, 6, 5) what each scone would do.
+    """
     whole = np.bincount(in_flavour(game.specials), minlength=KINDS)
     if not game.by_slot:
         unseen = whole - eaten
@@ -103,7 +110,8 @@ def _expected(game: Arsenic, eaten: IntArray, section: Any, dose_of: npt.NDArray
     unseen = whole - eaten - one_hot.sum(axis=2)
     mean = (unseen * dose_of).sum(axis=2) / np.maximum(unseen.sum(axis=2), 1)
     others = mean[:, FLAVOUR_OF_SLOT] + _DOUBT * (section("put_back") > 0)
-    result: FloatArray = np.where(slots > 0, dose_of[FLAVOUR_OF_SLOT, np.maximum(slots - 1, 0)], others)
+    scone = np.arange(len(slots))[:, None], FLAVOUR_OF_SLOT, np.maximum(slots - 1, 0)
+    result: FloatArray = np.where(slots > 0, dose_of[scone], others)
     return result
 
 

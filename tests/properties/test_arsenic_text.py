@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from poison_env.games.arsenic import Arsenic
-from tests.arsenic_support import OPTION_SETS, at_random_depths, many_keys
+from poison_env.games.arsenic.options import TURN
+from tests.arsenic_support import OPTION_SETS, at_random_depths, many_keys, words
 
 every_option = pytest.mark.parametrize("options", OPTION_SETS.values(), ids=OPTION_SETS)
 
@@ -20,6 +21,18 @@ def test_the_text_for_a_seat_shows_what_it_knows_and_no_more(options: dict[str, 
         for row in np.flatnonzero(~state.done).tolist():
             assert game.text(world, row, seat) == game.text(state, row, seat)
             assert f"player_{seat}" in game.text(state, row)
+
+
+@every_option
+def test_text_and_picture_offer_what_a_turn_may_begin_with(options: dict[str, Any]) -> None:
+    game = Arsenic(**options)
+    state = at_random_depths(game, many_keys(12, 4), 90)
+    for row in np.flatnonzero((state.phase == TURN) & ~state.done).tolist():
+        legal = words(game, state[row])
+        told = [word for word in ("stop", "shuffle", "draw") if word in legal]
+        offer = told[0] if len(told) == 1 else " or ".join([", ".join(told[:-1]), told[-1]])
+        assert f" may {offer}   lethal" in game.text(state, row)
+        assert f">{offer}{', the box was shuffled' if state.shuffled[row] else ''}<" in game.drawing(state, row)
 
 
 def test_a_text() -> None:

@@ -36,6 +36,7 @@ from poison_env.games.arsenic.scones import (
     SUGARS,
     WINDOW_SLOT,
 )
+from poison_env.games.arsenic.text import beginning
 
 if TYPE_CHECKING:  # the game imports this module
     from poison_env.games.arsenic.dealing import ArsenicState
@@ -222,7 +223,7 @@ class _Picture(Picture):
             return "the match is over"
         mixed = ", the box was shuffled" if self.one.shuffled[0] else ""
         if self.phase == TURN:
-            return f"stop{', shuffle' if self.game.by_slot else ''} or draw{mixed}"
+            return beginning(self.game, self.mask) + mixed
         if self.phase == REACT:
             return f"{svg.fit(self.names[int(self.one.turn[0])], 130, 13)} eats: use the spoon?"
         if self.drawn < 0:

@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from poison_env.games.arsenic.dealing import RETURNED
+from poison_env.games.arsenic.options import DRAW, SHUFFLE, STOP, TURN, WORDS
 from poison_env.games.arsenic.scones import FLAVOUR_OF_SLOT, FLAVOURS, IN_FLAVOUR, KINDS, SLOTS, SPECIAL, label
 
 if TYPE_CHECKING:  # the game imports this module
-    from poison_env.core.protocol import IntArray
+    from poison_env.core.protocol import BoolArray, IntArray
     from poison_env.games.arsenic.dealing import ArsenicState
     from poison_env.games.arsenic.game import Arsenic
 
-_PHASES = ("may stop, shuffle or draw", "looks at {}", "may use the spoon against {}", "may shuffle")
+_PHASES = ("may {}", "looks at {}", "may use the spoon against {}", "may shuffle")
 
 
 def table(game: "Arsenic", state: "ArsenicState", row: int, seat: int | None) -> str:
@@ -24,7 +25,8 @@ def table(game: "Arsenic", state: "ArsenicState", row: int, seat: int | None) ->
         what = "over"
     else:
         eater = f"player_{turn}, who eats {drawn}"
-        what = f"player_{mover} " + _PHASES[phase].format(eater if mover != turn else drawn)
+        named = beginning(game, game.action_mask(one)[0]) if phase == TURN else eater if mover != turn else drawn
+        what = f"player_{mover} {_PHASES[phase].format(named)}"
     lines = [f"{game.id}   {what}   lethal dose {game.lethal}"]
     lines += [f"  flavour {flavour}: {_flavour(game, one, flavour, seat)}" for flavour in range(FLAVOURS)]
     places, points = game.placements(one)[0], game.points(one)[0]
@@ -39,6 +41,13 @@ def table(game: "Arsenic", state: "ArsenicState", row: int, seat: int | None) ->
         cup = _cup(one, player, seat)
         lines.append(f"{mark} player_{player} {points[player]:>2} scones | {fate} | {supply} | cup {cup}")
     return "\n".join(lines)
+
+
+def beginning(game: "Arsenic", mask: "BoolArray") -> str:
+    """Return what a turn may begin with, such as `stop, shuffle or draw`, from its legal actions (A,)."""
+    legal = {*game.words_of[mask].tolist()}
+    *others, last = [WORDS[word].lower() for word in (STOP, SHUFFLE, DRAW) if word in legal]
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _scone(game: "Arsenic", one: "ArsenicState", seat: int | None) -> str:

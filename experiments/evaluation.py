@@ -192,6 +192,7 @@ class _Rotations:
         seeds = np.repeat(deal_seeds(seed, start, stop), seats)
         self.counts = OverflowCounts(game, len(seeds)) if isinstance(game, HasOverflow) else None
         self.start = game.points(game.deal(seeds))
+        self.pays_wins = game.options.get("reward") == "win"
         self.record = play(
             game,
             [candidate, other],
@@ -209,11 +210,13 @@ class _Rotations:
         own = self._own(points)
         others = points.sum(axis=1).reshape(self.shape) - own
         first = self.record.placements == 0
+        # What a match pays tells, placements do not, that nobody has won.
+        won = self.record.returns if self.pays_wins else first / first.sum(axis=1, keepdims=True)
         found = {
             "diff": (self.shape[1] - 1) * own - others,
             "points": own,
             "others": others,
-            "wins": self._own(first / first.sum(axis=1, keepdims=True)),
+            "wins": self._own(won),
             "placement": self._own(self.record.placements),
         }
         if self.counts:

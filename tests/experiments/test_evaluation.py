@@ -235,6 +235,12 @@ def test_games_without_overflows_are_evaluated_without_those_columns():
         OverflowCounts(game, 5)
 
 
+def test_where_all_die_nobody_wins():
+    game = make("arsenic-v0", num_seats=6, honour_turns=9, last_survivor_ends=False)
+    won = only({"one": agents.load("random")}, {"copies": agents.load("random")}, game, deals=60).columns["wins"]
+    assert {*won.sum(axis=1).round(9).tolist()} == {0.0, 1.0}
+
+
 # --- estimates -----------------------------------------------------------------------------------------------------
 
 

@@ -47,6 +47,15 @@ def test_what_a_seat_sees_and_may_do_is_the_same_in_a_large_batch(game_id: str) 
         np.testing.assert_array_equal(game.action_mask(state[rows]), mask[rows])
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint64])
+@every_game
+def test_seats_may_be_whole_numbers_of_any_type(game_id: str, dtype: type) -> None:
+    game = make(game_id)
+    state, seats = game.deal(many_keys(4)), np.array([3, 0, 2, 1])
+    np.testing.assert_array_equal(game.observe(state, seats.astype(dtype)), game.observe(state, seats))
+    assert game.resample(state, seats.astype(dtype), many_keys(4)).equals(game.resample(state, seats, many_keys(4)))
+
+
 @properties
 @given(game=games(), seed=seeds_64, order=st.permutations(range(7)))
 def test_the_order_of_a_batch_does_not_matter(game: Poison, seed: int, order: list[int]) -> None:

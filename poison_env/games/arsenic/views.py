@@ -25,10 +25,11 @@ class ArsenicViews(ArsenicWorlds):
         if len(state) == 1 and not state.done[0]:
             return single.observe(self, state, int(seats[0]))
         seen = np.empty((len(state), self.layout.size), np.int16)
+        own = np.asarray(seats).astype(np.int64, casting="same_kind", copy=False)  # unsigned less signed is a float
         for start in range(0, len(state), _BLOCK):
             rows = slice(start, start + _BLOCK)
             part = ArsenicState(**{name: array[rows] for name, array in state._arrays().items()})  # views, no copies
-            seen[rows] = self._observe(part, seats[rows])
+            seen[rows] = self._observe(part, own[rows])
         return seen
 
     def _observe(self, state: ArsenicState, seats: IntArray) -> Observation:

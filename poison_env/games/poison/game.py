@@ -250,6 +250,7 @@ class Poison(PoisonOutcomes):
             hand_sizes = self._sizes[state.cards_left.item() * number + (seat - state.to_move.item()) % number]
             colours = self.cauldron_colours(state)[0]
             return single.observe(self._tables, state, seat, self._rotation[seat], hand_sizes, colours)
+        seats = np.asarray(seats).astype(np.int64, casting="same_kind", copy=False)  # unsigned less signed is a float
         seat_rows = np.arange(size) * number
         clockwise = self._rotation.take(seats, axis=0) + seat_rows[:, None]
         own = state.hands.reshape(-1, kinds).take(seat_rows + seats, axis=0)

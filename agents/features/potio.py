@@ -20,8 +20,8 @@ _POINTS = 10  # what points are divided by
 class PotioFeatures:
     """For Potio: cards by kind and slot by slot, and how many points the best brew has that each move leads to.
 
-    That is the best brew with each card of the centre; with each slot picked next; and of an effect's target the best
-    one that oneself gains, and that the card's owner loses.
+    That is the best brew with each card of the centre, one's own and the next player's; with each slot picked next; and
+    of an effect's target the best one that oneself gains, and that the card's owner loses.
     """
 
     name = "potio-1"
@@ -31,7 +31,7 @@ class PotioFeatures:
         seats, kinds, slots = game.num_seats, game.num_kinds, SLOTS * game.num_seats
         cards = (SLOTS + CENTRE) * (2 + len(CLASSES))
         by_kind = (seats + 4) * kinds
-        self.size = cards + by_kind + 4 * seats + 2 * slots + 2 * CENTRE + 2 * SLOTS + 1 + 4 + 4 + 5 + game.num_actions
+        self.size = cards + by_kind + 4 * seats + 2 * slots + 3 * CENTRE + 2 * SLOTS + 1 + 4 + 4 + 5 + game.num_actions
         values, classes = game.deck.values, game.deck.classes
         # [card of a zone]: value, frozen, class; the last one is no card
         self._cards = np.zeros((EMPTY + 1, 2 + len(CLASSES)), np.float32)
@@ -51,9 +51,10 @@ class PotioFeatures:
         best = self._best(zones.reshape(-1, SLOTS)).reshape(size, -1)  # (N, P)
         kinds = section("centre").astype(np.int64) - 1
         centre = np.where(kinds < 0, EMPTY, 2 * kinds)
-        takes = np.zeros((size, CENTRE), np.int64)
+        takes, leaves = np.zeros((2, size, CENTRE), np.int64)
         rows = np.flatnonzero(action_mask[:, moves.TAKE])
         takes[rows] = self._with_each(zones[rows, 0], centre[rows])
+        leaves[rows] = self._with_each(zones[rows, 1], centre[rows])
         picks, commits = self._picks(zones[:, 0], section("picked"), action_mask)
         gains, losses = self._targets(zones, best, section("effects"), action_mask)
         points, pile = section("points"), section("pile")
@@ -77,6 +78,7 @@ class PotioFeatures:
             losses / _POINTS,
             takes / _POINTS,
             np.maximum(takes - best[:, :1], 0) / _POINTS,
+            leaves / _POINTS,
             section("picked"),
             picks / _POINTS,
             commits[:, None] / _POINTS,

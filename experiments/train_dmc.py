@@ -2,8 +2,9 @@
 
 The method of DouZero (Zha et al., "DouZero: Mastering DouDizhu with Self-Play Deep Reinforcement Learning", ICML 2021,
 arXiv 2106.06135), on a batched core instead of many actor processes: each iteration plays a batch of matches with the
-present network, mostly greedily, and then makes one pass over all decisions in it, with the return that followed as the
-target.
+present network, mostly greedily, and then makes one pass over all decisions in it. The target is the return that
+followed, in part replaced by what the network itself expected at the mover's next decisions (`trace`), which is less
+noisy: the return of Q(lambda) of Peng and Williams (Machine Learning 22, 1996). `--trace 1` is Monte-Carlo alone.
 
 Run `python -m experiments.train_dmc --help` for the options. The run can be killed at any moment; with `--resume` it
 goes on from its last checkpoint and ends with the same weights, bit for bit, as one that was never interrupted (on the
@@ -46,7 +47,7 @@ class Config(Task):
     hidden: tuple[int, ...] = (256, 256)
     learning_rate: float = 1e-3  # falls linearly to a twentieth
     epsilon: float = 0.05  # share of random moves; falls linearly to a fifth
-    trace: float = 1.0  # weight of what was earned against what the network expected on the way; 1 is Monte-Carlo
+    trace: float = 0.6  # weight of what was earned against what the network expected on the way; 1 is Monte-Carlo
     checkpoint_every: int = 10  # iterations
     threads: int = 1  # of torch; more rarely pays for small networks
     device: str = "cpu"

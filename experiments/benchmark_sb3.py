@@ -228,7 +228,7 @@ def main(config: Config) -> dict[str, Any]:
     report = run(config, progress=True)
     console = Console(highlight=False)
     about, load = report["manifest"], report["load"]
-    console.print(f"{config.game} · {' '.join(config.options)} · seed {config.seed} · {config.repeats} repeats")
+    console.print(f"{' '.join((config.game, *config.options))} · seed {config.seed} · {config.repeats} repeats")
     console.print(f"{about['processor']}, load {load['before']:.1f} to {load['after']:.1f}")
     table = Table(title="Steps per second of MaskablePPO.learn", title_justify="left", box=SIMPLE_HEAD)
     table.add_column("")

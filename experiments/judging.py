@@ -36,7 +36,7 @@ def draw(config: Task, path: Path) -> None:
     """Draw the learning curve of a run as learning.png and .svg in its directory."""
     metrics = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     game = config.make()
-    title = f"{path.name}: {config.game} {' '.join(config.options)}, seed {config.seed}"
+    title = f"{path.name}: {' '.join((config.game, *config.options))}, seed {config.seed}"
     curve = plots.learning_curve(metrics, points_sign=game.points_sign, num_seats=game.num_seats, title=title)
     plots.save(curve, path / "learning")
 

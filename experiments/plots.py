@@ -193,7 +193,7 @@ def speeds(report: Mapping[str, Any]) -> Figure:
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.set_xlabel("moves per second of processor time")
         about, config = report["manifest"], report["config"]
-        heading = f"{config['game']} · {' '.join(config['options'])}"
+        heading = " ".join((config["game"], *config["options"]))
         load = f"load {report['load']['before']:.1f} to {report['load']['after']:.1f}"
         machine = f"{about['processor']}, numpy {about['versions']['numpy']}, {load}"
         figure.text(0.1 / size[0], 1 - 0.25 / size[1], heading, fontsize=11, va="center")

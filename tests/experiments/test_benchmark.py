@@ -184,6 +184,6 @@ def test_mistakes_are_found_before_anything_is_measured(changes, error, says, mo
 def test_main_prints_what_was_measured(capsys):
     benchmark.main(Config(**FAST, aec=False))
     shown = capsys.readouterr().out
-    assert "poison-v0 · num_seats=3 num_rounds=1 · seed 0 · 5 repeats" in shown
+    assert "poison-v0 num_seats=3 num_rounds=1 · seed 0 · 5 repeats" in shown
     assert "load" in shown
     assert AEC not in shown

@@ -8,14 +8,17 @@ from typing import Any
 import agents
 from experiments import evaluate, evaluation, plots
 from experiments.options import Task
+from poison_env import play
 from poison_env.core.protocol import Agent, Game
 
 
 def quick_look(config: Task, game: Game[Any], agent: Agent) -> dict[str, float]:
     """Return how the agent does at each table of `config.opponents` on a few deals.
 
-    `against_NAME` is its points less the others' mean, `wins_NAME` its share of the matches won.
+    `against_NAME` is its points less the others' mean, `wins_NAME` its share of matches won; nothing without tables.
     """
+    if not config.opponents:
+        return {}
     tables = {name: agents.load(name) for name in config.opponents}
     found = evaluation.evaluate(game, {"policy": agent}, tables, deals=config.evaluation_deals, seed=config.seed)
     measures = {"against": "diff", "wins": "wins"}
@@ -45,7 +48,11 @@ def conclude(config: Task, path: Path, *, deals: int) -> None:
     """Draw a run's learning curve, judge its policy on so many deals (0 for none), and print what was found."""
     draw(config, path)
     print(f"The policy is in {path}: agents.load({str(path)!r}). Its learning curve: {path / 'learning.png'}")
-    if deals:
+    if deals and not config.opponents:
+        game = config.make(reward="points")
+        paid = play(game, [agents.load(path)], evaluation.deal_seeds(evaluate.Config.seed, 0, deals)).points[:, 0]
+        print(f"Alone it made {paid.mean():.2f} points on average in {deals:,} deals.")
+    elif deals:
         report = evaluate.Config(
             candidates=(str(path),),
             tables=config.opponents,

@@ -1,20 +1,21 @@
 """What is played, on the command line: a game and its options, `num_seats=4 deck=box58 first_dealer=0`."""
 
-import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import tyro
 
 from poison_env import make, scripted
-from poison_env.core.errors import OptionError, PoisonEnvError
+from poison_env.core.errors import OptionError, PoisonEnvError, UnknownNameError
 from poison_env.core.protocol import Game
-from poison_env.registry import GAMES
 
 # Options where none are asked for. In Poison a round's points do not depend on other rounds, so one is enough.
 USUAL_OPTIONS = {"poison-v0": ("num_seats=4", "num_rounds=1")}
+
+_PYTHON = {"True": True, "False": False, "None": None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,14 +37,14 @@ class Rules:
             UnknownNameError: no such game or version.
             OptionError: an option that the game does not have, or a value that cannot be played.
         """
-        return make_game(self.game, {**parse_options(self.options), **more})
+        return make(self.game, **{**parse_options(self.options), **more})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task(Rules):
     """What a training program learns, and how it is judged on the way."""
 
-    reward: str = ""  # what is learned: the game's own if that is the win, else own points less the others' mean
+    reward: str = ""  # what is learned: the game's own if it is the win or for one seat, else points less the others'
     seed: int = 0
     evaluate_every: int = 10  # iterations; 0 for never
     evaluation_deals: int = 200
@@ -56,12 +57,18 @@ class Task(Rules):
             PoisonEnvError: the message says what is wrong.
         """
         super().__post_init__()
+        game = self.make()
         if not self.reward:
-            paid = self.make().options["reward"]
-            object.__setattr__(self, "reward", paid if paid == "win" else "relative")
-        if not self.opponents:
-            there = scripted.names(self.game)
+            paid = game.options["reward"]
+            object.__setattr__(self, "reward", paid if paid == "win" or game.num_seats == 1 else "relative")
+        there = scripted.names(self.game)
+        if game.num_seats == 1:  # alone there is nobody to be compared with
+            object.__setattr__(self, "opponents", ())
+        elif not self.opponents:
             object.__setattr__(self, "opponents", tuple(name for name in there if name != "random"))
+        for name in self.opponents:
+            if name not in there and not Path(name).exists():
+                raise UnknownNameError(f"opponents: {self.game} has no agent {name!r}; it has {', '.join(there)}")
         self.at_least(0, "seed", "evaluate_every")
         self.at_least(1, "evaluation_deals")
 
@@ -105,7 +112,7 @@ def run_program(name: str, command: Callable[..., object]) -> None:
 
 
 def parse_options(words: Sequence[str]) -> dict[str, Any]:
-    """Return `name=value` words as keyword arguments; a value is JSON where it can be, else text.
+    """Return `name=value` words as keyword arguments; a value is JSON or True, False, None where it can be, else text.
 
     Raises:
         OptionError: a word has no `=`, or a name stands twice.
@@ -118,22 +125,7 @@ def parse_options(words: Sequence[str]) -> dict[str, Any]:
         if name in options:
             raise OptionError(f"options: {name} is given twice")
         try:
-            options[name] = json.loads(text)
+            options[name] = _PYTHON[text] if text in _PYTHON else json.loads(text)
         except ValueError:
             options[name] = text
     return options
-
-
-def make_game(game_id: str, options: Mapping[str, Any]) -> Game[Any]:
-    """Return the rules of a game with options that were typed by somebody.
-
-    Raises:
-        UnknownNameError: no such game or version.
-        OptionError: an option that the game does not have, or a value that cannot be played.
-    """
-    if game_id in GAMES:
-        known = inspect.signature(GAMES[game_id]).parameters
-        for name in options:
-            if name not in known:
-                raise OptionError(f"options: {game_id} has no option {name!r}; it has {', '.join(known)}")
-    return make(game_id, **options)

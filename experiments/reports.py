@@ -19,6 +19,7 @@ from poison_env.core.files import write_whole
 from poison_env.core.protocol import Game
 
 FORMAT = "poison_env.evaluation/1"
+FEW_SEATS = 4
 DIFFERENCES = (0.5, 0.25, 0.1)  # points a round for which the deals needed are told
 _POINTS = {"diff": "less the others'", "points": "own", "others": "others", "wins": "wins", "placement": "place"}
 _OVERFLOWS = {"overflows": "overflows", "deliberate": "deliberate", "of_chances": "of chances", "immune": "then immune"}
@@ -37,7 +38,8 @@ class Report:
     def title(self) -> str:
         """What was played."""
         rounds = evaluation.rounds_of(self.game)
-        played = f"{self.game.id} · {self.game.num_seats} seats, {rounds} round{'s'[: rounds > 1]}"
+        length = f", {rounds} round{'s'[: rounds > 1]}" if self.unit == "round" else ""
+        played = f"{self.game.id} · {self.game.num_seats} seats{length}"
         return f"{played} · {self.summaries[0].deals:,} deals, seats rotated"
 
     @property
@@ -118,9 +120,10 @@ class Report:
             table.add_column(heading, justify="right", no_wrap=True)
         candidates = plots.short_names([summary.candidate for summary in self.summaries])
         others = plots.short_names([summary.table for summary in self.summaries])
+        wide = len(headings) <= FEW_SEATS  # more seats leave no room for intervals in eighty columns
         for candidate, among, row in zip(candidates, others, rows, strict=True):
             names = (candidate, among)[not several :]
-            table.add_row(*map(Text, (*names, *(_cell(name, row[name]) for name in headings))))
+            table.add_row(*map(Text, (*names, *(_cell(name, row[name], wide) for name in headings))))
         return table
 
     def power(self) -> str:
@@ -134,7 +137,7 @@ def _needed(summary: Summary, difference: float) -> int:
     return deals_needed(difference, summary.total["diff"].deal_sd)
 
 
-def _cell(name: str, estimate: Estimate) -> str:
+def _cell(name: str, estimate: Estimate, wide: bool) -> str:
     if math.isnan(estimate.value):
         return "–"
     if name == "wins":
@@ -144,7 +147,7 @@ def _cell(name: str, estimate: Estimate) -> str:
     if name == "diff":
         return f"{estimate.value:+.2f} [{estimate.low:+.2f}, {estimate.high:+.2f}]"
     if name.startswith("seat"):
-        return f"{estimate.value:+.2f} ±{(estimate.high - estimate.low) / 2:.2f}"
+        return f"{estimate.value:+.2f} ±{(estimate.high - estimate.low) / 2:.2f}" if wide else f"{estimate.value:+.2f}"
     return f"{estimate.value:.2f}"
 
 

@@ -13,7 +13,7 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from agents import features
 from agents.neural import ValueNetwork
-from experiments.options import make_game
+from poison_env import make
 from poison_env.adapters.rllib import ByAgent, LegalDiscrete, RLlibEnv
 from poison_env.core import chance
 
@@ -33,7 +33,7 @@ class SelfPlayEnv(MultiAgentEnv):  # type: ignore[misc]  # ray is in another env
 
     def __init__(self, context: EnvContext) -> None:
         super().__init__()
-        game = make_game(context["game"], context["options"])
+        game = make(context["game"], **context["options"])
         self._begin = (context["begin"], context.worker_index)
         self._env = RLlibEnv(game, scaled=False)
         self._encoder = features.for_game(game)

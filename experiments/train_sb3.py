@@ -31,7 +31,7 @@ from experiments.sb3_parts import FeaturesVecEnv, actor, policy_kwargs
 from experiments.training import iterate
 from poison_env import scripted
 from poison_env.core import chance
-from poison_env.core.errors import OptionError
+from poison_env.core.errors import OptionError, UnknownNameError
 from poison_env.core.protocol import Agent
 
 WEIGHTS, MATCHES, LEARNING = (
@@ -82,8 +82,10 @@ class Config(Task):
             raise OptionError(f"batch_size: expected a divisor of {whole}, got {self.batch_size}")
         if not 0 <= self.gae_lambda <= 1:
             raise OptionError(f"gae_lambda: expected 0 to 1, got {self.gae_lambda}")
+        there = scripted.names(self.game)
         for name in self.scripted:
-            scripted.load(name)
+            if name not in there:
+                raise UnknownNameError(f"scripted: {self.game} has no agent {name!r}; it has {', '.join(there)}")
 
     @property
     def decisions(self) -> int:

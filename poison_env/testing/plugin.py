@@ -41,7 +41,7 @@ class Conformance(pytest.Collector):
                 hooks=find(str(hooks)) if hooks else None,
             )
         except (Misuse, ValueError) as error:
-            raise self.CollectError(f"--conformance {self.name}: {error}") from error
+            raise pytest.UsageError(f"--conformance {self.name}: {error}") from error
         for name in (*report.checks, *report.skipped):
             yield Check.from_parent(self, name=name, report=report)
 

@@ -151,7 +151,8 @@ def run_pytest(folder, *arguments):
     (folder / "leaks.py").write_text(LEAKS)
     (folder / "hooks.py").write_text(HOOKS)
     command = [sys.executable, "-m", "pytest", "-p", "poison_env.testing.plugin", "-rA", "-o", "addopts=", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
 
 
 def test_the_plug_in_makes_a_test_of_each_check(tmp_path):
@@ -163,8 +164,20 @@ def test_the_plug_in_makes_a_test_of_each_check(tmp_path):
     assert "PASSED conformance::leaks:leaky::conservation" in told
 
 
-def test_the_plug_in_says_what_it_cannot_find(tmp_path):
-    assert "has no attribute 'nobody'" in run_pytest(tmp_path, "--conformance", "leaks:nobody")
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["leaks:nobody"], "has no attribute 'nobody'"),
+        (["poison_env.nope:env"], "No module named 'poison_env.nope'"),
+        (["poison_env.potio_v0:env", "--conformance-seats", "6"], "num_seats: expected a whole number from 2 to 5"),
+        (["leaks:leaky", "--conformance-seats", "2 3"], "invalid literal for int"),
+    ],
+)
+def test_the_plug_in_says_in_a_line_what_it_cannot_check(tmp_path, arguments, reason):
+    told = run_pytest(tmp_path, "--conformance", *arguments)
+    assert f"ERROR: --conformance {arguments[0]}: " in told
+    assert reason in told
+    assert "INTERNALERROR" not in told
 
 
 def test_the_fixture_fails_with_the_findings(tmp_path):

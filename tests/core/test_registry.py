@@ -36,6 +36,12 @@ def test_bad_options_are_refused_as_by_the_game() -> None:
         make("poison-v0", num_seats=1)
 
 
+@pytest.mark.parametrize("name", GAMES)
+def test_an_option_that_the_game_lacks_is_refused_with_those_it_has(name: str) -> None:
+    with pytest.raises(OptionError, match=f"^options: {name} has no option 'colours'; it has num_seats, .*reward"):
+        make(name, colours=3)
+
+
 def test_every_error_is_one_of_the_kits() -> None:
     found = [error for error in vars(errors).values() if isinstance(error, type)]
     assert len(found) > 8

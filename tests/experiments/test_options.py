@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.options import Rules, Task
-from poison_env.core.errors import OptionError
+from experiments.options import Rules, Task, parse_options
+from poison_env.core.errors import OptionError, UnknownNameError
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,6 +38,21 @@ def test_each_game_is_learned_for_what_it_pays_and_judged_against_its_scripted_a
 def test_numbers_that_make_no_sense_are_refused_by_name(wrong):
     with pytest.raises(OptionError, match=next(iter(wrong))):
         Task(**wrong)
+
+
+def test_alone_there_is_nobody_to_be_compared_with():
+    task = Task(game="arsenic-v0", options=("num_seats=1",), opponents=("greedy",))
+    assert (task.reward, task.opponents) == ("points", ())
+
+
+def test_tables_of_agents_that_the_game_lacks_are_refused_before_anything_begins():
+    with pytest.raises(UnknownNameError, match="potio-v0 has no agent 'cautious'; it has random, greedy, patient"):
+        Task(game="potio-v0", opponents=("cautious",))
+
+
+def test_options_are_written_as_json_or_as_python_writes_them():
+    words = ("a=true", "b=True", "c=None", "d=3", "e=R7x6", "f=false", "g=False")
+    assert parse_options(words) == {"a": True, "b": True, "c": None, "d": 3, "e": "R7x6", "f": False, "g": False}
 
 
 @pytest.mark.parametrize("program", ["train_dmc", "train_sb3"])

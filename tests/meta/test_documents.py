@@ -19,8 +19,8 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize(("document", "code"), PROGRAMS)
-def test_a_program_in_a_document_runs_as_it_stands(document, code):
-    result = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=ROOT, capture_output=True, text=True)
+def test_a_program_in_a_document_runs_as_it_stands(document, code, tmp_path):
+    result = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
 
 

@@ -130,7 +130,7 @@ def test_impossible_options_are_an_error(options):
 
 
 def test_an_unknown_option_is_an_error():
-    with pytest.raises(TypeError, match="seats"):
+    with pytest.raises(OptionError, match="poison-v0 has no option 'seats'; it has num_seats"):
         poison_v0.env(seats=3)
 
 

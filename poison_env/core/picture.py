@@ -37,6 +37,8 @@ class Picture:
         values: npt.ArrayLike | None,
         names: Sequence[str] | None,
     ) -> None:
+        self.game: Any = game
+        self.one: Any = one  # a batch of one
         self.seat, self.action = seat, action
         self.names = [svg.printable(name) for name in names or [f"player_{p}" for p in range(game.num_seats)]]
         self.over = bool(one.done[0])
@@ -50,6 +52,10 @@ class Picture:
             self.values = np.where(self.mask & np.isfinite(self.values), self.values, np.nan)
         if action is not None and not (0 <= action < game.num_actions and self.mask[action]):
             raise IllegalActionError(f"action {action} is not legal here")
+        self.look()
+
+    def look(self) -> None:
+        """Note what a game's parts of the picture have in common; called once."""
 
     def page(self, height: float, title: str, parts: Iterable[str]) -> str:
         """Return the whole picture; `title` says in words what it shows."""

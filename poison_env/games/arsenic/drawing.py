@@ -1,10 +1,8 @@
 """Positions of Arsenic as pictures: the box above, the scone in question and what may be done, a row for each seat."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from poison_env.core import svg
 from poison_env.core.picture import (
@@ -52,38 +50,22 @@ HIDDEN = -1  # the kind of a scone that is not shown
 ROW = 62
 
 
-def picture(
-    game: "Arsenic",
-    state: "ArsenicState",
-    row: int,
-    seat: int | None,
-    action: int | None,
-    values: npt.ArrayLike | None,
-    names: Sequence[str] | None,
-) -> str:
-    """Return the match in a row as SVG; see `HasDrawing`."""
-    return _Picture(game, state[row], seat, action, values, names).draw()
+class ArsenicPicture(Picture):
+    """One position; see `HasDrawing`."""
 
+    game: "Arsenic"
+    one: "ArsenicState"
 
-class _Picture(Picture):
-    def __init__(
-        self,
-        game: "Arsenic",
-        one: "ArsenicState",
-        seat: int | None,
-        action: int | None,
-        values: npt.ArrayLike | None,
-        names: Sequence[str] | None,
-    ) -> None:
-        super().__init__(game, one, seat, action, values, names)
-        self.game, self.one = game, one
-        self.own = seat is None or seat == self.mover  # what the mover may do can tell what it has in its hand
+    def look(self) -> None:
+        """Note what is shown."""
+        # What the mover may do can tell what it has in its hand.
+        self.own = self.seat is None or self.seat == self.mover
         self.values = self.values if self.own else None
-        self.drawn = int(one.drawn[0])
-        self.phase = int(one.phase[0])
-        sees = np.full(SLOTS, seat is None) | ((one.knows[0] >> (seat or 0) & 1) > 0)
-        self.kinds = np.where(sees, one.box[0].astype(np.int64) - 1, HIDDEN)  # (42,) of the scones that are there
-        self.there = one.box[0] > 0
+        self.drawn = int(self.one.drawn[0])
+        self.phase = int(self.one.phase[0])
+        sees = np.full(SLOTS, self.seat is None) | ((self.one.knows[0] >> (self.seat or 0) & 1) > 0)
+        self.kinds = np.where(sees, self.one.box[0].astype(np.int64) - 1, HIDDEN)  # (42,) of the scones that are there
+        self.there = self.one.box[0] > 0
 
     def draw(self) -> str:
         """Return the whole picture."""

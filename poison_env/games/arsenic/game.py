@@ -307,4 +307,4 @@ class Arsenic(ArsenicOutcomes, ArsenicViews):
         names: Sequence[str] | None = None,
     ) -> str:
         """Return a position as SVG; see `draw.svg`."""
-        return drawing.picture(self, state, row, seat, action, values, names)
+        return drawing.ArsenicPicture(self, state[row], seat, action, values, names).draw()

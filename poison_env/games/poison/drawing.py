@@ -1,10 +1,8 @@
 """Positions of Poison as pictures: three cauldrons above, a row for each seat below."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from poison_env.core import svg
 from poison_env.core.picture import (
@@ -41,34 +39,17 @@ POINTS, TAKEN, HAND = 176, 258, 492  # where the columns of a seat's row begin
 ROW = 62
 
 
-def picture(
-    game: "Poison",
-    state: "PoisonState",
-    row: int,
-    seat: int | None,
-    action: int | None,
-    values: npt.ArrayLike | None,
-    names: Sequence[str] | None,
-) -> str:
-    """Return the match in a row as SVG; see `HasDrawing`."""
-    return _Picture(game, state[row], seat, action, values, names).draw()
+class PoisonPicture(Picture):
+    """One position; see `HasDrawing`."""
 
+    game: "Poison"
+    one: "PoisonState"
 
-class _Picture(Picture):
-    def __init__(
-        self,
-        game: "Poison",
-        one: "PoisonState",
-        seat: int | None,
-        action: int | None,
-        values: npt.ArrayLike | None,
-        names: Sequence[str] | None,
-    ) -> None:
-        super().__init__(game, one, seat, action, values, names)
-        self.game, self.one = game, one
-        self.piles_shown = seat is None or game.recall == "perfect"
-        everything = game.observe_all(one)[0]
-        self.seen = {name: game.full_layout.decode(everything, name) for name in game.full_layout.slices}
+    def look(self) -> None:
+        """Note what is shown."""
+        self.piles_shown = self.seat is None or self.game.recall == "perfect"
+        everything = self.game.observe_all(self.one)[0]
+        self.seen = {name: self.game.full_layout.decode(everything, name) for name in self.game.full_layout.slices}
 
     def draw(self) -> str:
         """Return the whole picture."""

@@ -333,7 +333,7 @@ class Poison(PoisonOutcomes):
         names: Sequence[str] | None = None,
     ) -> str:
         """Return a position as SVG; see `draw.svg`."""
-        return drawing.picture(self, state, row, seat, action, values, names)
+        return drawing.PoisonPicture(self, state[row], seat, action, values, names).draw()
 
     def position(
         self,

@@ -1,10 +1,8 @@
 """Positions of Potio as pictures: centre, choices and pile above, a row for each seat with its zone below."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from poison_env.core import svg
 from poison_env.core.picture import (
@@ -42,33 +40,16 @@ TOP = 96  # height of centre and choices
 ROW = 72
 
 
-def picture(
-    game: "Potio",
-    state: "PotioState",
-    row: int,
-    seat: int | None,
-    action: int | None,
-    values: npt.ArrayLike | None,
-    names: Sequence[str] | None,
-) -> str:
-    """Return the match in a row as SVG; see `HasDrawing`."""
-    return _Picture(game, state[row], seat, action, values, names).draw()
+class PotioPicture(Picture):
+    """One position; see `HasDrawing`."""
 
+    game: "Potio"
+    one: "PotioState"
 
-class _Picture(Picture):
-    def __init__(
-        self,
-        game: "Potio",
-        one: "PotioState",
-        seat: int | None,
-        action: int | None,
-        values: npt.ArrayLike | None,
-        names: Sequence[str] | None,
-    ) -> None:
-        super().__init__(game, one, seat, action, values, names)
-        self.game, self.one = game, one
-        everything = game.observe_all(one)[0]
-        self.seen = {name: game.full_layout.decode(everything, name) for name in game.full_layout.slices}
+    def look(self) -> None:
+        """Note what is shown."""
+        everything = self.game.observe_all(self.one)[0]
+        self.seen = {name: self.game.full_layout.decode(everything, name) for name in self.game.full_layout.slices}
 
     def draw(self) -> str:
         """Return the whole picture."""

@@ -315,7 +315,7 @@ class Potio(PotioOutcomes):
         names: Sequence[str] | None = None,
     ) -> str:
         """Return a position as SVG; see `draw.svg`."""
-        return drawing.picture(self, state, row, seat, action, values, names)
+        return drawing.PotioPicture(self, state[row], seat, action, values, names).draw()
 
     def position(
         self,
